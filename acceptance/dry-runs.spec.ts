@@ -26,8 +26,9 @@ const rehearse = async (family: 'reactors' | 'proxies', body: object, key = admi
   expect([answer.status, answer.text]).toEqual([200, answer.text]);
   return answer.body;
 };
-const auditLines = async (operation: string) => {
-  const answer = await call('GET', `${baseUrl}/logs?operation=${operation}`, { key: adminKey });
+const auditLines = async (operation: string, id: string) => {
+  const path = `/logs?operation=${operation}&entity_id=${id}`;
+  const answer = await call('GET', `${baseUrl}${path}`, { key: adminKey });
   return answer.body.data as Record<string, unknown>[];
 };
 const secretOf = async (): Promise<string> =>
@@ -52,7 +53,10 @@ it('code is tried on arguments before it is saved, and is no run of its reactor'
   });
   const runs = await call('GET', `${baseUrl}/reactors/${id}/runs`, { key: adminKey });
   expect(runs.body.data).toEqual([]);
-  expect(await auditLines('reactor.dry_run')).toMatchObject([{ entity_id: id }, { entity_id: id }]);
+  expect(await auditLines('reactor.dry_run', id)).toMatchObject([
+    { entity_id: id },
+    { entity_id: id },
+  ]);
   const saved = await call('POST', `${baseUrl}/reactors/${id}/react`, {
     key: privateKey,
     body: {},

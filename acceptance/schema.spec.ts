@@ -20,7 +20,7 @@ async function start(app: string, env: Record<string, string>): Promise<Started>
   const [file = '', ...args] = command;
   const [port, opsPort] = [await freePort(), await freePort()];
   const child = spawn(file, args, {
-    env: { ...own, ...env, PORT: String(port), OPS_PORT: String(opsPort) },
+    env: { ...own, ...env, PORT: String(port), OPS_PORT: String(opsPort), CONSOLE_PORT: '0' },
     stdio: ['ignore', 'pipe', 'ignore'],
   });
   const said: string[] = [];

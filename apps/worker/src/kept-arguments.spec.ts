@@ -154,8 +154,8 @@ it('a run of a person runs by the role of now', async () => {
     [tenantId],
   );
   await worker.admin.query(
-    `INSERT INTO people (id, tenant_id, issuer, subject, name, role)
-     VALUES ($1, $3, 'i', 'a', 'A', 'author'), ($2, $3, 'i', 'b', 'B', 'viewer')`,
+    `INSERT INTO people (id, tenant_id, issuer, subject, name, role, created_at)
+     VALUES ($1, $3, 'i', 'a', 'A', 'author', now()), ($2, $3, 'i', 'b', 'B', 'viewer', now())`,
     [actorId, other, tenantId],
   );
   const outcomeAs = async (actor: string): Promise<string | null> => {
