@@ -125,7 +125,7 @@ export function CodeMirror({ label, value, change, faults, names, isReadOnly, li
           syntaxErrors,
           autocompletion({ override: [(context) => completeNames(context, latest.current.names)] }),
           keymap.of([...completionKeymap, ...defaultKeymap, ...historyKeymap]),
-          EditorView.contentAttributes.of({ 'aria-label': label }),
+          EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }),
           EditorState.readOnly.of(isReadOnly),
           EditorView.updateListener.of(({ docChanged, state }) => {
             if (docChanged) latest.current.change(state.doc.toString());
@@ -176,7 +176,11 @@ export function CodeDiff({ before, after }: { before: string; after: string }) {
         diffTheme,
         EditorView.lineWrapping,
         EditorState.readOnly.of(true),
-        EditorView.contentAttributes.of({ 'aria-label': label, 'aria-readonly': 'true' }),
+        EditorView.contentAttributes.of({
+          'aria-label': label,
+          'aria-readonly': 'true',
+          tabindex: '0',
+        }),
       ],
     });
     const merge = new MergeView({

@@ -14,6 +14,8 @@ export const useVersion = <Resource,>(path: string, isWanted = true) =>
     queryFn: ({ signal }) => ask<Resource>(path, { signal }),
     enabled: isWanted,
     refetchOnWindowFocus: false,
+    // An editor begins with the version of now, and not with one that was read a while ago.
+    gcTime: 0,
   });
 
 /**
@@ -35,7 +37,6 @@ export function useDraft<Resource extends object>(path: string, first: Answer<Re
     onSuccess: (saved) => {
       setBase(saved);
       setChanges({});
-      client.setQueryData(['version', path], saved);
       void client.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'version' });
     },
     onError: async (error) => {
