@@ -66,7 +66,10 @@ export function useDraft<Resource extends object>(path: string, first: Answer<Re
         if (isSame(value, base.body[member])) delete next[member];
         return next;
       }),
-    discard: () => setChanges({}),
+    discard: () => {
+      setChanges({});
+      save.reset();
+    },
     /** Goes on from their version; what was typed stays typed, or goes. */
     goOn: (withMine: boolean) => {
       if (theirs) setBase(theirs);
