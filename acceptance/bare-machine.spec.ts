@@ -56,8 +56,12 @@ function run(
   state: string,
   more: Readonly<Record<string, string>> = {},
 ): Promise<{ stdout: string; stderr: string }> {
-  const ports = { GATEWAY_PORT: '0', MANAGEMENT_PORT: '0', CONSOLE_PORT: '0' };
-  const own = { GLOVEBOX_DIR: join(folder, state), ...ports };
+  const own = {
+    GLOVEBOX_DIR: join(folder, state),
+    GATEWAY_PORT: '0',
+    MANAGEMENT_PORT: '0',
+    CONSOLE_PORT: '0',
+  };
   const env = { ...environment, ...own, ...more };
   return promisify(execFile)(file, args, { cwd: root, env, timeout: 100_000 });
 }

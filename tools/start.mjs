@@ -2,6 +2,7 @@
 import { lstatSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { createConsoleLink } from './lib/database.mjs';
 import { installDependencies } from './lib/install.mjs';
 import { readDev } from './lib/dev.mjs';
 import { endPassing, isAlive, respondsOk } from './lib/processes.mjs';
@@ -10,6 +11,7 @@ import { explain, requireNode, script, seconds, Trouble } from './lib/progress.m
 import { possibleFolders } from './lib/services/reachable.mjs';
 import { isDefaultFolder, stateFolder } from './lib/repo.mjs';
 import { atWork, forget, lock, readRunning, Running, stopAll } from './lib/running.mjs';
+import { keyRingForScripts } from './lib/secrets.mjs';
 import { asTyped, startOptions, withOptions } from './lib/start-options.mjs';
 import { startOutput } from './lib/start-output.mjs';
 import { prepareStateFolder } from './lib/state-folder.mjs';
@@ -18,11 +20,11 @@ const help = `
 npm start [-- OPTION …]
 
 Installs what is missing, starts Postgres, Redis and the four apps on 127.0.0.1, makes two demo
-tenants and prints a tour. Ctrl-C ends everything.
+tenants and prints a tour, and a link into the console. Ctrl-C ends everything.
 
   --detach       leave it running and return; npm stop ends it
-  --port N       the gateway gets port N, the management API N + 1, the console N + 4 (8080, 8081 and
-                 8084 without it). Everything else gets any free ports. With 0, these do as well
+  --port N       the gateway gets port N, the management API N + 1, the console N + 4 (8080, 8081
+                 and 8084 without it). Everything else gets any free ports. With 0, these do as well
   --allow LIST   proxies, webhooks and code may also reach these addresses: 127.0.0.1:3000,
                  10.0.0.0/8:*, [::1]:443. May be repeated; adds to EGRESS_ALLOW
   --reset        delete the data, keys and tenants of the embedded set-up and start from empty
@@ -30,9 +32,8 @@ tenants and prints a tour. Ctrl-C ends everything.
 
 Environment (all optional; docs/configuration.md has more):
   DATABASE_URL, REDIS_URL     use these servers; the database user must be allowed to create roles
-  GATEWAY_PORT (8080), MANAGEMENT_PORT (8081), CONSOLE_PORT (8084), GATEWAY_OPS_PORT,
-  MANAGEMENT_OPS_PORT, WORKER_OPS_PORT, RUNNER_OPS_PORT, POSTGRES_PORT, REDIS_PORT
-                              0 or unset: any free port
+  GATEWAY_PORT (8080), MANAGEMENT_PORT (8081), CONSOLE_PORT (8084), GATEWAY_OPS_PORT, MANAGEMENT_OPS_PORT,
+  WORKER_OPS_PORT, RUNNER_OPS_PORT, POSTGRES_PORT, REDIS_PORT      0 or unset: any free port
   KEY_RING or KEY_RING_FILE   the master keys; made once and kept in .glovebox/key-ring otherwise
   GLOVEBOX_DIR                where data, keys and logs are kept (.glovebox). Another folder makes
                               a second copy; npm stop and the other scripts need it, too
@@ -67,7 +68,8 @@ await script(help, async (args) => {
     await installDependencies();
     running = new Running(stateFolder, { supervised: true });
     const dev = await startProduct({ folder: stateFolder, env, running });
-    console.log(startOutput(dev, stateFolder, { isDefaultFolder }));
+    const consoleLink = await linkFor(dev);
+    console.log(startOutput({ ...dev, consoleLink }, stateFolder, { isDefaultFolder }));
     console.log(`Ready after ${seconds(begun)}.`);
   } catch (error) {
     if (stopping) return;
@@ -115,6 +117,18 @@ async function alreadyRuns(options, env) {
     return true;
   }
   throw new Trouble(`${runs}. End it with Ctrl-C there, or with npm stop.`);
+}
+
+/**
+ * A link into the console for the demo tenant.
+ *
+ * @param {import('./lib/types.js').Dev} dev
+ */
+function linkFor(dev) {
+  const { tenantId: tenant, consoleUrl, databaseUrls, redisUrl } = dev;
+  const keyRing = keyRingForScripts(process.env, dev, stateFolder);
+  const stores = { databaseUrl: databaseUrls.management, redisUrl, keyRing };
+  return createConsoleLink({ tenant, role: 'admin', consoleUrl }, stores);
 }
 
 async function removeLeftovers() {

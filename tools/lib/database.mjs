@@ -155,6 +155,26 @@ export async function createManagementKey(tenant, { databaseUrl, redisUrl, keyRi
   return madeBy(output);
 }
 
+/**
+ * Returns a link that signs in once.
+ *
+ * @param {{ tenant: string, role: string, consoleUrl: string }} link
+ * @param {{ databaseUrl: string, redisUrl: string, keyRing: import('./types.js').KeyRingVariable }} options
+ */
+export async function createConsoleLink(
+  { tenant, role, consoleUrl },
+  { databaseUrl, redisUrl, keyRing },
+) {
+  const args = ['--tenant', tenant, '--role', role];
+  const output = await runEntry('console-link.main.js', args, {
+    DATABASE_URL: databaseUrl,
+    REDIS_URL: redisUrl,
+    ...keyRing,
+    CONSOLE_URL: consoleUrl,
+  });
+  return output.trim().split('\n').at(-1) ?? '';
+}
+
 /** @param {string} output */
 function madeBy(output) {
   const line = output

@@ -37,5 +37,5 @@ export async function devStores(env) {
   const redisUrl = env.REDIS_URL || dev?.redisUrl;
   if (!redisUrl)
     throw new Trouble('No Redis: run npm start in another terminal, or set REDIS_URL.');
-  return { urls, redisUrl, keyRing: keyRingForScripts(env, dev, stateFolder) };
+  return { urls, redisUrl, keyRing: keyRingForScripts(env, dev, stateFolder), dev };
 }

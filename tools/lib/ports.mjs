@@ -157,10 +157,10 @@ async function explainRefused(refused) {
   return [`${heading} cannot be had:`, ...lines, ...advice].join('\n');
 }
 
-/** A port that is free, and those that --port counts from it as well. */
+/** A port that is free, and so are those that --port gives with it. */
 async function freeBase() {
   for (let port = 18_080; ; port = randomInt(ownPorts.from, ownPorts.to)) {
-    const taken = await Promise.all([port, port + 1, port + 4].map(whyNot));
-    if (!taken.some(Boolean)) return port;
+    const codes = await Promise.all([port, port + 1, port + 4].map(whyNot));
+    if (codes.every((code) => code === undefined)) return port;
   }
 }

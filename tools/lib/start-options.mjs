@@ -13,6 +13,9 @@ import { Trouble } from './progress.mjs';
 const flags = ['--detach', '--reset'];
 const withValue = ['--port', '--allow'];
 const known = [...flags, ...withValue, '--help'];
+/** As 8084 comes after 8080. */
+const consoleAfter = 4;
+const portMax = 65_535 - consoleAfter;
 const seeHelp = 'All options: npm start -- --help';
 
 /**
@@ -62,21 +65,16 @@ export function withOptions(env, { port, allow }) {
   const listed = addresses(env.EGRESS_ALLOW ?? '', 'EGRESS_ALLOW');
   return {
     ...env,
-    ...(port === undefined ? {} : portsFrom(port)),
+    ...(port === undefined
+      ? {}
+      : {
+          GATEWAY_PORT: String(port),
+          MANAGEMENT_PORT: String(port && port + 1),
+          CONSOLE_PORT: String(port && port + consoleAfter),
+        }),
     EGRESS_ALLOW: [...new Set([...listed, ...allow])].join(','),
   };
 }
-
-/**
- * As far apart as they are without the option.
- *
- * @param {number} port
- */
-const portsFrom = (port) => ({
-  GATEWAY_PORT: String(port),
-  MANAGEMENT_PORT: String(port && port + 1),
-  CONSOLE_PORT: String(port && port + 4),
-});
 
 /**
  * The options as they are typed.
@@ -142,15 +140,13 @@ function isNear(a, b) {
   return (row[b.length] ?? 3) <= 2;
 }
 
-const portMax = 65531;
-
 /** @param {string} text */
 function portOf(text) {
   const port = Number(text);
   if (/^\d{1,5}$/.test(text) && port <= portMax) return port;
   throw new Trouble(
-    port > portMax && port <= 65535
-      ? `--port ${port} leaves no port for the console, which has the fourth one behind it. The highest is ${portMax}.`
+    port > portMax && port <= 65_535
+      ? `--port ${port} leaves no port for the console, which has the fourth after it. The highest is ${portMax}.`
       : `--port ${text} is not a port: give a number from 1 to ${portMax}, or 0 for any free ports.`,
   );
 }

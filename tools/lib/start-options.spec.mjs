@@ -34,7 +34,7 @@ it.each([
   [['--port', 'abc'], '--port abc is not a port: give a number from 1 to 65531'],
   [['--port', '70000'], '--port 70000 is not a port'],
   [['--port', '-1'], '--port -1 is not a port'],
-  [['--port', '65532'], 'The highest is 65531.'],
+  [['--port', '65535'], 'The highest is 65531.'],
   [['--port', '1', '--port', '2'], '--port is given twice: 1 and 2.'],
   [['--allow', 'localhost:3000'], '--allow localhost:3000: write it as 127.0.0.1:3000'],
   [['--allow', 'http://10.0.0.1:80/'], 'write it as 10.0.0.1:80'],
@@ -51,7 +51,7 @@ it('an option before the --, which npm takes for itself, is refused and not lost
   );
 });
 
-it('--port moves the gateway, the management API and the console, and --allow adds to EGRESS_ALLOW', () => {
+it('--port moves the gateway and the management API, and --allow adds to EGRESS_ALLOW', () => {
   const env = { GATEWAY_PORT: '1', OTHER: 'x', EGRESS_ALLOW: '10.0.0.1:80, 127.0.0.1:3000' };
   expect(withOptions(env, read('--port', '18080', '--allow', '127.0.0.1:3000,[::1]:1'))).toEqual({
     OTHER: 'x',

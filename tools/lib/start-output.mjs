@@ -11,7 +11,7 @@ and change everything that this user can. Run only code that you trust.
 /**
  * What npm start prints once the product runs: the tour, and below it what a reader keeps.
  *
- * @param {import('./types.js').Dev} dev
+ * @param {import('./types.js').Dev & { readonly consoleLink: string }} dev
  * @param {string} folder
  * @param {{ isDefaultFolder: boolean }} options
  */
@@ -24,6 +24,7 @@ ${tourText(dev.tour)}
 
 Base URL          ${dev.baseUrl}
 API documentation ${dev.baseUrl}/docs
+Console           ${dev.consoleUrl}
 Management key    ${dev.adminKey}
 Private key       ${dev.privateKey}
 Demo destination  ${dev.demoDestination}
@@ -32,6 +33,10 @@ Logs              ${join(folder, 'logs')}
 All of this       ${devFile(folder)}
 ${dev.sandboxes.startsWith('level 0') ? weak : ''}
 ${reachable(dev.allow)}
+
+This link opens the console as the operator of the demo tenant, once, within five minutes. For another:
+npm run console:link
+${dev.consoleLink}
 `;
 
 /** @param {readonly string[]} allow */

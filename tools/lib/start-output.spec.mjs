@@ -2,11 +2,12 @@ import { repoRoot } from './repo.mjs';
 import { quoted, startOutput } from './start-output.mjs';
 import { tour, tourText } from './tour.mjs';
 
-/** @type {import('./types.js').Dev} */
+/** @type {import('./types.js').Dev & { readonly consoleLink: string }} */
 const dev = {
   baseUrl: 'http://127.0.0.1:8080',
   managementUrl: 'http://127.0.0.1:8081',
   consoleUrl: 'http://127.0.0.1:8084',
+  consoleLink: 'http://127.0.0.1:8084/#code=c0de',
   gatewayUrls: [],
   tenantId: 't',
   adminKey: 'key_admin',
@@ -32,6 +33,8 @@ it('the output has the tour of the README, each key once, and what a reader need
   expect(text).toContain('Logs              /state/logs\n');
   expect(text).toContain('the demo destination, 127.0.0.1:3000 and nothing else');
   expect(text).toContain('npm start -- --allow 127.0.0.1:3000');
+  expect(text).toContain('Console           http://127.0.0.1:8084\n');
+  expect(text).toMatch(/once, within five minutes[^]*\nhttp:\/\/127\.0\.0\.1:8084\/#code=c0de\n$/);
   expect(text).not.toContain('WARNING');
 });
 

@@ -26,7 +26,7 @@ export const settings = {
     100,
     { min: 0, max: 100 },
   ),
-  ...storeSettings('glovebox_data', 7),
+  ...storeSettings('glovebox_data', 5),
   POSTGRES_AWAY_MAX_MS: integer(
     'how long calls without expressions go on while Postgres refuses connections; 0: one second',
     3_600_000,
@@ -96,6 +96,10 @@ export const settings = {
     268_435_456,
     { min: 33_554_432, max: 8_589_934_592 },
   ),
+  DRY_RUNS_MAX: integer('dry runs under way in this process; one tenant gets at most two', 8, {
+    min: 2,
+    max: 1_024,
+  }),
   DESTINATION_CALLS_MAX: integer(
     'calls under way to one destination of a tenant; above it 503 destination_busy',
     1_024,

@@ -18,7 +18,9 @@ import { observeShares, type Shares } from '@glovebox/shares';
 import { connectStores, observeDefinitions, watchSchema, type SchemaWatch } from '@glovebox/stores';
 import { redisServices } from '@glovebox/store-urls';
 import { usesOneByOne, Vault } from '@glovebox/vault';
+import { Tickets } from '@glovebox/dry-runs';
 import type { ManagementConfig } from './config';
+import { DryRunGateway } from './dry-runs/hand-over';
 import { createPageShares } from './shares/page-shares';
 import { createBodyShares, type BodyShares } from './shares/body-room';
 import { createDataSource, type SharedDataSource } from './database/data-source';
@@ -41,6 +43,8 @@ export interface ManagementContext {
   readonly keyUses: KeyUses;
   /** Null: switched off. */
   readonly callRate: RateLimit | null;
+  /** Values that a person has shown to themselves. */
+  readonly revealRate: RateLimit | null;
   readonly vault: Vault;
   readonly bodies: BodyShares;
   readonly pageBytes: Shares;
@@ -48,10 +52,13 @@ export interface ManagementContext {
   readonly egress: Egress;
   readonly headers: ServiceHeaders;
   readonly callLog: CallLog;
+  readonly dryRuns: DryRunGateway;
   close(): Promise<void>;
 }
 
 const token = 'ManagementContext';
+
+const revealsPerMinute = 10;
 
 /** Injects the context into guards and services. */
 export const Context = (): ParameterDecorator => Inject(token);
@@ -129,6 +136,14 @@ export async function createManagementContext(
     onFault: onFault('calls were not counted together'),
   });
 
+  const revealRate = createRateLimit({
+    name: 'reveals',
+    perMinute: revealsPerMinute,
+    redis: stores.definitions.redis,
+    onFault: onFault('reveals were not counted together'),
+  });
+
+  const dryRuns = new DryRunGateway(config.GATEWAY_URL, await Tickets.by(stores.sealer));
   const callLog = new CallLog({ sql: ofAllTenants(dataSource), registry, logger });
 
   return {
@@ -151,14 +166,18 @@ export async function createManagementContext(
     keyHash: stores.keyHash,
     keyUses: stores.keyUses,
     callRate,
+    revealRate,
     vault,
     bodies,
     pageBytes,
     egress: createEgress(egressPolicy),
     headers: new ServiceHeaders(config.HEADER_PREFIXES),
     callLog,
+    dryRuns,
     async close() {
       callRate?.close();
+      revealRate?.close();
+      dryRuns.close();
       await callLog.stop();
       await stores.close();
       await searches.close();

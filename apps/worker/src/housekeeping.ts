@@ -32,11 +32,23 @@ const works = (config: WorkerConfig): readonly Work[] => [
   },
   /** Stored answers that show tokens which are gone. */
   { name: 'gone_answers', everyMs: 5 * secondMs, deletePart: byOwner('erase_gone_answers') },
+  /** Arguments of failed runs whose time is over. */
+  {
+    name: 'kept_arguments',
+    everyMs: minuteMs,
+    deletePart: byOwner('delete_kept_arguments'),
+  },
   /** Idempotency keys that were used more than 24 hours ago. */
   {
     name: 'idempotency_keys',
     everyMs: 10 * minuteMs,
     deletePart: byOwner('delete_old_idempotency_keys'),
+  },
+  /** Sessions of the console that are over, and codes and sign-ins that nobody used. */
+  {
+    name: 'ended_sessions',
+    everyMs: 10 * minuteMs,
+    deletePart: byOwner('delete_ended_sessions'),
   },
   { name: 'failing_paths', everyMs: 10 * minuteMs, deletePart: forgetFailingPaths },
   /** The results of ended webhooks, a day later. The rest of the row stays in the log. */

@@ -1,4 +1,5 @@
 import { useEffect, useRef } from 'react';
+import './usable-language';
 import UPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { count } from '../format';

@@ -3,8 +3,8 @@ import type { Request } from 'express';
 import type { Actor, Principal } from '@glovebox/access';
 import type { Problem } from '@glovebox/problems';
 import type { Author } from '../changes/change';
-import type { EntityTags } from './entity-tags';
 import type { Session } from '../console/sessions';
+import type { EntityTags } from './entity-tags';
 import type { Claim } from '@glovebox/idempotency';
 
 /** A request with the findings of the steps before the handler. */
@@ -48,9 +48,9 @@ export const Caller = createParamDecorator((_: unknown, context: ExecutionContex
 export const ChangedBy = createParamDecorator((_: unknown, context: ExecutionContext): Author => {
   const request = requestOf(context);
   const { principal, traceId } = actorOf(request);
-  const { tenantId, actorId } = principal;
+  const { tenantId, actorId, type } = principal;
   const { claim, tags } = request;
-  return { tenantId, actorId, traceId, claim, tags };
+  return { tenantId, actorId, traceId, claim, tags, isPerson: type === 'person' };
 });
 
 /** The claim of the call, for a handler whose outcome its service stores itself. */

@@ -1,6 +1,7 @@
 import { applicationTypes, permissions } from '@glovebox/access';
 import { runtimes } from '@glovebox/sandbox';
 import { callAnswers } from './call-answer-schemas';
+import { dryRunAnswers } from './dry-run-operations';
 import { runAnswers } from './run-answer-schemas';
 import {
   flag,
@@ -313,11 +314,18 @@ export const answers: Schemas = {
         trace_id: text,
         created_at: instant,
       },
-      { actor_id: uuid, token_ids: listOf(text), destination_host: text },
+      {
+        actor_id: uuid,
+        actor: object({ type: oneOf(['person', 'application']), id: uuid }, { name: text }),
+        token_ids: listOf(text),
+        destination_host: text,
+        reason: text,
+      },
     ),
     example: {
       id: '4711',
       actor_id: example.application,
+      actor: { type: 'application', id: example.application, name: 'management' },
       operation: 'proxy.create',
       entity_type: 'proxy',
       entity_id: example.id,
@@ -327,6 +335,7 @@ export const answers: Schemas = {
     },
   },
   LogPage: pageOf('LogLine'),
+  ...dryRunAnswers,
   ...callAnswers,
   ...runAnswers,
   Permission: {
