@@ -14,6 +14,8 @@ export const useVersion = <Resource,>(path: string, isWanted = true) =>
     queryFn: ({ signal }) => ask<Resource>(path, { signal }),
     enabled: isWanted,
     refetchOnWindowFocus: false,
+    // An editor begins with the version of now, and not with one that was read a while ago.
+    gcTime: 0,
   });
 
 /**
@@ -35,7 +37,6 @@ export function useDraft<Resource extends object>(path: string, first: Answer<Re
     onSuccess: (saved) => {
       setBase(saved);
       setChanges({});
-      client.setQueryData(['version', path], saved);
       void client.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'version' });
     },
     onError: async (error) => {
@@ -65,7 +66,10 @@ export function useDraft<Resource extends object>(path: string, first: Answer<Re
         if (isSame(value, base.body[member])) delete next[member];
         return next;
       }),
-    discard: () => setChanges({}),
+    discard: () => {
+      setChanges({});
+      save.reset();
+    },
     /** Goes on from their version; what was typed stays typed, or goes. */
     goOn: (withMine: boolean) => {
       if (theirs) setBase(theirs);

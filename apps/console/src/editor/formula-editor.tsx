@@ -33,7 +33,9 @@ export function FormulaEditor({
   const draft = useDraft<Formula>(path, first);
   const mayEdit = useMay('reactor:update');
   const { now, save } = draft;
-  useEffect(() => typed(now), [now.code, now.runtime]);
+  useEffect(() => {
+    typed(now);
+  }, [now.code, now.runtime]);
   const error = save.error ?? failure;
   const faults = useMemo(() => (error instanceof Refused ? faultsOf(error.problem) : []), [error]);
   const names = useMemo(

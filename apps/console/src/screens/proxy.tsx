@@ -68,12 +68,9 @@ function Edited({ first }: { first: Answer<ProxyResource> }) {
   const names = Object.keys(base.configuration ?? {});
   const body = () => ({
     proxy_id: id,
-    proxy: {
-      ...Object.fromEntries(
-        tried.flatMap((member) => (now[member] ? [[member, now[member]] as const] : [])),
-      ),
-      ...('configuration' in changes && { configuration: changes.configuration }),
-    },
+    proxy: Object.fromEntries(
+      tried.flatMap((member) => (now[member] ? [[member, now[member]] as const] : [])),
+    ),
   });
   const side = (which: 'request' | 'response') => ({
     which,
