@@ -1,0 +1,118 @@
+import { readFileSync } from 'node:fs';
+import type { Page } from 'playwright-core';
+import { useConsoles } from './console';
+import { everyScreen } from './screens';
+
+const { openConsole, openTab } = useConsoles();
+const axe = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
+
+let paths: string[];
+let page: Page;
+beforeAll(async () => {
+  [paths, page] = await Promise.all([everyScreen(), openConsole()]);
+});
+
+async function show(path: string, on = page): Promise<void> {
+  await on.goto(path);
+  await on.getByRole('heading', { level: 1 }).waitFor();
+  await on.getByRole('status', { name: 'Loading' }).waitFor({ state: 'detached' });
+}
+
+/** Rules of axe-core that the page breaks, each with the first place. */
+async function broken(on = page): Promise<string[]> {
+  // By the debugger, since the CSP lets no other script in.
+  await on.evaluate(axe);
+  const { violations } = await on.evaluate<{ violations: Violation[] }>('axe.run()');
+  return violations.map(
+    ({ id, nodes }) => `${new URL(on.url()).pathname} ${id}: ${nodes[0]?.html}`,
+  );
+}
+
+interface Violation {
+  readonly id: string;
+  readonly nodes: readonly { readonly html: string }[];
+}
+
+it.each(['light', 'dark'] as const)(
+  'axe-core finds nothing on any screen, in %s',
+  async (colorScheme) => {
+    const signedOut = await openTab({ colorScheme });
+    await signedOut.goto('/');
+    await signedOut.getByLabel('Link or code').waitFor();
+    const found = await broken(signedOut);
+    await page.emulateMedia({ colorScheme });
+    for (const path of [...paths, '/nowhere']) {
+      await show(path);
+      found.push(...(await broken()));
+    }
+    expect(found).toEqual([]);
+  },
+);
+
+it('axe-core finds what is planted in a screen', async () => {
+  await show('/');
+  await page.evaluate(
+    "document.querySelector('main').insertAdjacentElement('beforeend', document.createElement('button'))",
+  );
+  expect(await broken()).toEqual([expect.stringContaining('button-name')]);
+});
+
+it('no screen scrolls sideways at 360 px', async () => {
+  await page.setViewportSize({ width: 360, height: 740 });
+  const wide: string[] = [];
+  for (const path of paths) {
+    await show(path);
+    const width = await page.evaluate<number>('document.scrollingElement.scrollWidth');
+    if (width > 360) wide.push(`${path} is ${width} px wide`);
+  }
+  await page.setViewportSize({ width: 1280, height: 800 });
+  expect(wide).toEqual([]);
+});
+
+/** What can be reached by the tab key, and what could be clicked. */
+const controls = `(() => {
+  const shown = (element) => element.checkVisibility({ visibilityProperty: true });
+  return [...document.querySelectorAll('a[href], button, input, select, textarea, summary')]
+    .filter((element) => shown(element) && !element.disabled).length;
+})()`;
+const focused = `(() => {
+  const { activeElement: element } = document;
+  if (!element || element === document.body) return 'nothing';
+  const all = [...document.querySelectorAll('*')];
+  const { outlineStyle, boxShadow } = getComputedStyle(element);
+  const isShown = outlineStyle !== 'none' || boxShadow !== 'none';
+  return all.indexOf(element) + (isShown ? '' : ' without a ring');
+})()`;
+
+it('each screen is used by keyboard alone: every control is reached, with a ring around it', async () => {
+  const wrong: string[] = [];
+  for (const path of paths) {
+    await show(path);
+    const wanted = await page.evaluate<number>(controls);
+    const reached = new Set<string>();
+    for (let at = 0; at < wanted + 5; at += 1) {
+      await page.keyboard.press('Tab');
+      const now = await page.evaluate<string>(focused);
+      if (now === 'nothing') break;
+      reached.add(now);
+    }
+    const ringless = [...reached].filter((each) => each.includes('without'));
+    if (reached.size < wanted) wrong.push(`${path}: ${reached.size} of ${wanted} controls`);
+    if (ringless.length > 0) wrong.push(`${path}: ${ringless.length} without a ring`);
+  }
+  expect(wrong).toEqual([]);
+});
+
+it('the overview leads to a call by keys alone, and the skip link to the content', async () => {
+  await show('/');
+  await page.keyboard.press('Tab');
+  expect(await page.evaluate('document.activeElement.textContent')).toBe('To the content');
+  await page.keyboard.press('Enter');
+  expect(await page.evaluate('document.activeElement.id')).toBe('main');
+  for (let at = 0; at < 40 && !new URL(page.url()).pathname.startsWith('/calls/'); at += 1) {
+    await page.keyboard.press('Tab');
+    const href = await page.evaluate<string>("document.activeElement.getAttribute('href') ?? ''");
+    if (href.startsWith('/calls/')) await page.keyboard.press('Enter');
+  }
+  await page.getByRole('heading', { name: 'Call', level: 1 }).waitFor();
+});

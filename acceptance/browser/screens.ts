@@ -1,0 +1,60 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { call, create, reactorOf, until } from '../product';
+import { product } from './console';
+
+/** The paths of the router, as its file has them. A new screen is shown from the day it is there. */
+const router = readFileSync(join(__dirname, '../../apps/console/src/router.tsx'), 'utf8');
+const routes = [...router.matchAll(/^ {2}'(\/\S*)':/gm)].map(([, route = '']) => route);
+
+const key = product.privateKey;
+const newestId = async (path: string): Promise<string> => {
+  const { body } = await call('GET', `${product.baseUrl}${path}`, { key: product.adminKey });
+  const [first] = body.data as { id: string }[];
+  if (!first) throw new Error(`${path} is empty`);
+  return first.id;
+};
+
+/** Makes one of everything that has a screen. Returns the paths of all screens. */
+export async function everyScreen(): Promise<string[]> {
+  const code =
+    "module.exports = async () => {\n  console.log('asked');\n  throw new Error('no');\n};";
+  const proxy = { name: 'of every screen', destination_url: 'http://127.0.0.1:1' };
+  const [reactor, token, { id: proxyId, key: proxyKey }, application] = await Promise.all([
+    reactorOf(product, code),
+    create(product, '/tokens', { type: 'card_number', data: '4242424242424242' }, key),
+    create(product, '/proxies', proxy),
+    create(product, '/applications', {
+      name: 'shop',
+      type: 'private',
+      permissions: ['token:read'],
+    }),
+  ]);
+  await call('POST', `${product.baseUrl}/reactors/${reactor}/react`, {
+    key,
+    body: { callback_url: 'http://127.0.0.1:1/hook' },
+  });
+  const headers = { 'SVC-PROXY-KEY': String(proxyKey) };
+  await call('POST', `${product.baseUrl}/proxy`, { key, headers, body: {} });
+  const calls = `/calls?proxy_id=${proxyId}`;
+  await until(async () => (await newestId(calls)) !== '');
+  await until(async () => (await newestId('/runs')) !== '');
+  await until(async () => (await newestId('/webhook-deliveries')) !== '');
+  const ids: Record<string, string> = {
+    '/calls/$id': await newestId(calls),
+    '/runs/$id': await newestId('/runs'),
+    '/deliveries/$id': await newestId('/webhook-deliveries'),
+    '/tokens/$id': token.id,
+    '/reactors/$id': reactor,
+    '/formulas/$id': await newestId('/reactor-formulas'),
+    '/proxies/$id': proxyId,
+    '/applications/$id': application.id,
+  };
+  return routes
+    .filter((route) => route !== '/sign-in')
+    .map((route) => {
+      const id = ids[route];
+      if (route.includes('$') && id === undefined) throw new Error(`nothing is made for ${route}`);
+      return route.replace('$id', id ?? '');
+    });
+}
