@@ -268,24 +268,26 @@ export interface Overview {
   truncated?: boolean;
   series: { at: string; calls: number; failed: number }[];
   waiting: {
+    /** A number as large as this means that or more. */
+    counted_max: number;
     runs: { pending: number; running: number; held: number; oldest_due_at?: string };
     deliveries: { pending: number; failing: number; held: number; oldest_due_at?: string };
   };
   failures: Call[];
   processes: {
+    id: string;
     app: string;
-    name?: string;
     version: string;
-    definition_lag?: number;
-    level?: string | number;
+    definition_lag: number;
     seen_at: string;
-    ready?: boolean;
   }[];
+  /** As gateways and workers see them. */
+  runners?: { version?: string; level?: number | string }[];
 }
 
 export interface Figures {
   calls: number;
   failed: number;
-  p50_ms?: number | null;
-  p95_ms?: number | null;
+  p50_ms?: number;
+  p95_ms?: number;
 }

@@ -96,13 +96,23 @@ export async function ask<Body>(path: string, asked: Asked = {}): Promise<Answer
   throw new Refused(problem, answer.headers.get('SVC-TRACE-ID') ?? undefined);
 }
 
+/** Changes something, and answers what became of it. */
+export const send = async <Body>(
+  method: 'POST' | 'PUT' | 'PATCH' | 'DELETE',
+  path: string,
+  body?: unknown,
+  ifMatch?: string,
+): Promise<Body> => (await ask<Body>(path, { method, body, ifMatch })).body;
+
 export const get = async <Body>(path: string, signal?: AbortSignal): Promise<Body> =>
   (await ask<Body>(path, { signal })).body;
 
-/** A path with a query of all parameters that have a value. */
+/** A path with a query of all parameters that have a value; several are joined by commas. */
 export function withQuery(path: string, parameters: Record<string, string | undefined>): string {
   const query = new URLSearchParams();
-  for (const [name, value] of Object.entries(parameters)) if (value) query.set(name, value);
+  for (const [name, value] of Object.entries(parameters)) {
+    for (const one of value?.split(',') ?? []) if (one) query.append(name, one);
+  }
   return query.size > 0 ? `${path}?${query}` : path;
 }
 

@@ -19,8 +19,8 @@ export const count = (value: number) => numbers.format(value);
 export const plural = (value: number, one: string, many = `${one}s`) =>
   `${count(value)} ${value === 1 ? one : many}`;
 
-export function milliseconds(value: number | null | undefined): string {
-  if (value === undefined || value === null) return '–';
+export function milliseconds(value: number | undefined): string {
+  if (value === undefined) return '–';
   if (value < 1) return '< 1 ms';
   if (value < 1000) return `${Math.round(value)} ms`;
   if (value < 60_000) return `${(value / 1000).toFixed(value < 10_000 ? 2 : 1)} s`;

@@ -4,7 +4,7 @@ import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { Away, Refused } from './api';
 import { createConsoleRouter } from './router';
-import { handCodeOver } from './screens/sign-in';
+import { signsInForAnotherTab } from './screens/sign-in';
 import { takeFragment } from './session';
 import { SignedIn } from './signed-in';
 
@@ -25,7 +25,7 @@ const client = new QueryClient({
 });
 const router = createConsoleRouter();
 const root = document.getElementById('root');
-if (root && !handCodeOver(given.code)) {
+if (root && !signsInForAnotherTab(given.code)) {
   createRoot(root).render(
     <StrictMode>
       <QueryClientProvider client={client}>

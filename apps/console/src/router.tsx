@@ -6,15 +6,41 @@ import {
   type RouteComponent,
 } from '@tanstack/react-router';
 import { Shell } from './shell';
+import { ApplicationScreen } from './screens/application';
+import { AuditScreen } from './screens/audit';
 import { CallScreen } from './screens/call';
 import { CallsScreen } from './screens/calls';
+import { ApplicationsScreen, ProxiesScreen, ReactorsScreen } from './screens/definitions';
+import { DeliveriesScreen } from './screens/deliveries';
+import { DeliveryScreen } from './screens/delivery';
+import { FormulaScreen } from './screens/formula';
 import { NotThere } from './screens/not-there';
 import { OverviewScreen } from './screens/overview';
+import { ProxyScreen } from './screens/proxy';
+import { ReactorScreen } from './screens/reactor';
+import { RunScreen } from './screens/run';
+import { RunsScreen } from './screens/runs';
+import { TokenScreen } from './screens/token';
+import { TokensScreen } from './screens/tokens';
 
 const screens: Record<string, RouteComponent> = {
   '/': OverviewScreen,
   '/calls': CallsScreen,
   '/calls/$id': CallScreen,
+  '/runs': RunsScreen,
+  '/runs/$id': RunScreen,
+  '/deliveries': DeliveriesScreen,
+  '/deliveries/$id': DeliveryScreen,
+  '/audit': AuditScreen,
+  '/tokens': TokensScreen,
+  '/tokens/$id': TokenScreen,
+  '/reactors': ReactorsScreen,
+  '/reactors/$id': ReactorScreen,
+  '/formulas/$id': FormulaScreen,
+  '/proxies': ProxiesScreen,
+  '/proxies/$id': ProxyScreen,
+  '/applications': ApplicationsScreen,
+  '/applications/$id': ApplicationScreen,
   '/sign-in': () => <Navigate to="/" replace />,
 };
 

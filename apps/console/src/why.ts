@@ -39,6 +39,14 @@ export const codes: Readonly<Record<string, Explanation>> = {
     why: 'The key is missing, mistyped, revoked or expired, or its application was deleted.',
     todo: 'Look at the keys of the application, and send one that is valid.',
   },
+  session_ended: {
+    why: 'The session of the console has ended: it was signed out, or silent for too long.',
+    todo: 'Sign in again.',
+  },
+  misdirected_request: {
+    why: 'The console was asked under a name that is not its own.',
+    todo: 'Open it under the address that the operator gave it.',
+  },
   permission_denied: {
     why: 'The key may not do this, or a rule withholds the token.',
     todo: 'Ask under Applications what it may read. Add the permission, a rule or the origin.',

@@ -32,7 +32,9 @@ function Copy({ value, what }: { value: string; what: string }) {
   const copy = () => void navigator.clipboard.writeText(value).then(() => setCopied(true));
   return (
     <button type="button" className="copy" aria-label={`Copy ${what} ${value}`} onClick={copy}>
-      {copied ? '✓' : '⧉'}
+      <svg width="14" height="14" viewBox="0 0 16 16" aria-hidden="true">
+        <path d={copied ? 'M3 8.5 6.5 12 13 4.5' : 'M5.5 5.5h8v8h-8zM10.5 2.5h-8v8'} />
+      </svg>
     </button>
   );
 }

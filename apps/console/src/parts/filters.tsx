@@ -60,7 +60,7 @@ function Field({ filter, value, set }: FieldShown) {
           <option value="">any</option>
           {filter.choices.map((choice) => (
             <option key={choice} value={choice}>
-              {choice.replaceAll('_', ' ')}
+              {choice.replaceAll('_', ' ').replaceAll(',', ' or ')}
             </option>
           ))}
         </select>

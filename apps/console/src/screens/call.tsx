@@ -117,193 +117,168 @@ interface Step {
   state: 'done' | 'failed' | 'open';
 }
 
-/** The phases of a cause, in the order in which a call goes through them. */
-const order = ['lookup', 'name', 'connect', 'tls', 'send', 'first_byte', 'body'];
-
 function Timeline({ call }: { call: Call }) {
-  const steps = stepsOf(call);
   const total = call.phases?.ended_ms ?? 0;
+  let before = 0;
   return (
     <ol className="timeline">
-      {steps.map(({ name, text, ms, state }) => (
-        <li key={name} className={state}>
-          <span className="step">{name}</span>
-          <span className="ms">{ms === undefined ? '' : milliseconds(ms)}</span>
-          <Bar ms={ms} total={total} />
-          <span className="text">{text}</span>
-        </li>
-      ))}
+      {stepsOf(call).map(({ name, text, ms, state }) => {
+        const from = before;
+        before = ms ?? before;
+        return (
+          <li key={name} className={state}>
+            <span className="step">
+              {name}
+              {state === 'failed' && <span className="unseen">: failed</span>}
+              {state === 'open' && <span className="unseen">: not reached</span>}
+            </span>
+            <span className="ms">{ms === undefined ? '' : milliseconds(ms)}</span>
+            <Bar from={from} to={ms} total={total} />
+            <span className="text">{text}</span>
+          </li>
+        );
+      })}
     </ol>
   );
 }
 
-/** How far the call had come by then: a picture of the number beside it. */
-function Bar({ ms, total }: { ms: number | undefined; total: number }) {
-  const width = ms === undefined || total === 0 ? 0 : Math.min(100, (ms / total) * 100);
+/** From the step before to this one: a picture of the numbers beside it. */
+function Bar({ from, to, total }: { from: number; to: number | undefined; total: number }) {
+  const percent = (ms: number) => (total === 0 ? 0 : Math.min(99, (ms / total) * 100));
   return (
     <svg className="bar" aria-hidden="true" width="100%" height="6">
-      <rect width="100%" height="6" rx="3" className="track" />
-      {ms !== undefined && <rect width={`${Math.max(width, 1)}%`} height="6" rx="3" />}
+      {to !== undefined && (
+        <rect
+          x={`${percent(from)}%`}
+          width={`${Math.max(percent(to) - percent(from), 1)}%`}
+          height="6"
+          rx="2"
+        />
+      )}
     </svg>
   );
 }
 
+/** The phases of a cause, in the order in which a call goes through them. */
+const order = ['lookup', 'name', 'connect', 'tls', 'send', 'first_byte', 'body'];
+
 function stepsOf(call: Call): Step[] {
-  const { phases = {}, cause, code, transforms, token_ids, destination_status } = call;
-  const isProxy = call.path.startsWith('/proxy');
+  const { phases = {}, cause, code, outcome, transforms, run_id, destination_status } = call;
   const failedAt = cause?.phase;
-  const asked = phases.asked_ms !== undefined;
-  const reached = (phase: string) => {
+  const isDecided = phases.decided_ms !== undefined;
+  const isAsked = phases.asked_ms !== undefined;
+  const isWhole = outcome === 'completed' || outcome === 'destination_error';
+  const stateAt = (phase: string): Step['state'] => {
     if (failedAt === phase) return 'failed';
     if (phases.answered_ms !== undefined) return 'done';
-    const failedStep = order.indexOf(failedAt ?? '');
-    return failedStep > order.indexOf(phase) ? 'done' : 'open';
+    return order.indexOf(failedAt ?? '') > order.indexOf(phase) ? 'done' : 'open';
   };
-  const step = (
-    name: string,
-    text: ReactNode,
-    state: Step['state'],
-    member?: PhaseMember,
-  ): Step => ({
-    name,
-    text,
-    state,
-    ms: member && phases[member],
-  });
-  const reason = (phase: string, otherwise: ReactNode) =>
+  const said = (phase: string, otherwise?: ReactNode) =>
     failedAt === phase && cause ? <Text>{cause.reason}</Text> : otherwise;
-
-  const decided = phases.decided_ms !== undefined;
-  const steps: Step[] = [
-    step(
-      'Request',
-      <>
-        <Time at={call.started_at} />, {bytes(call.request_bytes)}
-      </>,
-      'done',
-    ),
-    step(
-      'Key',
-      call.application_id ? (
-        <ApplicationOf id={call.application_id} />
-      ) : (
-        'none: an anonymous call, or several callers'
-      ),
-      'done',
-    ),
-    step(
-      'Decision',
-      decided ? 'may call, and had its place' : reason('lookup', code ? 'refused' : 'not reached'),
-      decided ? 'done' : 'failed',
-      'decided_ms',
-    ),
-    step('Tokens', <Tokens ids={token_ids} />, decided ? 'done' : 'open'),
-  ];
-  if (transforms?.request || (failedAt === 'transform' && !asked)) {
-    steps.push(
-      transformStep(
-        'Request transform',
-        transforms?.request,
-        failedAt === 'transform' && !asked,
-        reason,
-      ),
-    );
-  }
-  if (call.run_id) {
-    steps.push(
-      step(
-        'Code',
-        <>
-          run <Id value={call.run_id} to={`/runs/${call.run_id}`} what="run id" />
-        </>,
-        failedAt === 'transform' || code?.startsWith('reactor_') ? 'failed' : 'done',
-      ),
-    );
-  }
-  if (isProxy) {
-    steps.push(
-      step('DNS', reason('name', ''), reached('name'), 'name_ms'),
-      step(
-        'Connect',
-        reason('connect', <Place cause={cause} />),
-        reached('connect'),
-        'connected_ms',
-      ),
-      step('TLS', reason('tls', ''), reached('tls'), 'tls_ms'),
-      step('Request sent', reason('send', ''), reached('send'), 'asked_ms'),
-      step(
-        'First byte',
-        reason(
-          'first_byte',
-          destination_status === undefined ? '' : `the destination answered ${destination_status}`,
-        ),
-        reached('first_byte'),
-        'answered_ms',
-      ),
-    );
-    if (transforms?.response || (failedAt === 'transform' && asked)) {
-      steps.push(
-        transformStep(
-          'Answer transform',
-          transforms?.response,
-          failedAt === 'transform' && asked,
-          reason,
-        ),
-      );
-    }
-  }
-  const isWhole = call.outcome === 'completed' || call.outcome === 'destination_error';
-  steps.push(
-    step(
-      'Last byte',
-      reason(
-        'body',
-        <>
-          {call.status === undefined ? 'no answer' : `answered ${call.status}`},{' '}
-          {bytes(call.answer_bytes)}
-        </>,
-      ),
-      isWhole ? 'done' : 'failed',
-      'ended_ms',
-    ),
-  );
-  return steps;
-}
-
-function transformStep(
-  name: string,
-  run: string | undefined,
-  isFailed: boolean,
-  reason: (phase: string, otherwise: ReactNode) => ReactNode,
-): Step {
-  return {
+  const stepAt = (name: string, phase: string, member: PhaseMember, text?: ReactNode): Step => ({
     name,
-    state: isFailed ? 'failed' : 'done',
-    text: (
+    text: said(phase, text),
+    ms: phases[member],
+    state: stateAt(phase),
+  });
+  const transform = (name: string, run: string | undefined, isFailed: boolean): Step[] =>
+    run === undefined && !isFailed
+      ? []
+      : [
+          {
+            name,
+            text: <RunOf id={run}>{isFailed && said('transform')}</RunOf>,
+            state: isFailed ? 'failed' : 'done',
+          },
+        ];
+
+  const request: Step[] = [
+    {
+      name: 'Request',
+      text: (
+        <>
+          <Time at={call.started_at} />, {bytes(call.request_bytes)}
+        </>
+      ),
+      state: 'done',
+    },
+    { name: 'Key', text: <Key call={call} />, state: 'done' },
+    {
+      name: 'Decision',
+      text: said('lookup', isDecided ? 'may call, and had its place' : 'refused'),
+      ms: phases.decided_ms,
+      state: isDecided && failedAt !== 'lookup' ? 'done' : 'failed',
+    },
+    { name: 'Tokens', text: <Tokens ids={call.token_ids} />, state: isDecided ? 'done' : 'open' },
+  ];
+  const ownCode: Step[] =
+    run_id === undefined
+      ? []
+      : [
+          {
+            name: 'Code',
+            text: <RunOf id={run_id} />,
+            state: code === undefined ? 'done' : 'failed',
+          },
+        ];
+  const destination: Step[] = call.path.startsWith('/proxy')
+    ? [
+        ...transform(
+          'Request transform',
+          transforms?.request,
+          failedAt === 'transform' && !isAsked,
+        ),
+        { name: 'Request made', text: '', ms: phases.asked_ms, state: isAsked ? 'done' : 'open' },
+        stepAt('DNS', 'name', 'name_ms'),
+        stepAt('Connect', 'connect', 'connected_ms'),
+        stepAt('TLS', 'tls', 'tls_ms'),
+        stepAt('Sent', 'send', 'sent_ms'),
+        stepAt(
+          'First byte',
+          'first_byte',
+          'answered_ms',
+          destination_status !== undefined && `the destination answered ${destination_status}`,
+        ),
+        ...transform('Answer transform', transforms?.response, failedAt === 'transform' && isAsked),
+      ]
+    : [];
+  const answer: Step = {
+    name: 'Last byte',
+    text: said(
+      'body',
       <>
-        {isFailed && reason('transform', '')}{' '}
-        {run && (
-          <>
-            run <Id value={run} to={`/runs/${run}`} what="run id" />
-          </>
-        )}
-      </>
+        {call.status === undefined ? 'no answer' : `answered ${call.status}`},{' '}
+        {bytes(call.answer_bytes)}
+      </>,
     ),
+    ms: phases.ended_ms,
+    // An error of ours is an answer, and whole: what failed is marked above.
+    state: isWhole || (code !== undefined && failedAt !== 'body') ? 'done' : 'failed',
   };
+  return [...request, ...ownCode, ...destination, answer];
 }
 
-function Place({ cause }: { cause: Call['cause'] }) {
-  if (cause?.port === undefined) return null;
+function RunOf({ id, children }: { id: string | undefined; children?: ReactNode }) {
   return (
-    <Text>
-      {cause.address === undefined ? `port ${cause.port}` : `${cause.address}, port ${cause.port}`}
-    </Text>
+    <>
+      {children}{' '}
+      {id !== undefined && (
+        <>
+          run <Id value={id} to={`/runs/${id}`} what="run id" />
+        </>
+      )}
+    </>
   );
 }
 
-const ApplicationOf = ({ id }: { id: string }) => (
-  <Id value={id} to={`/applications/${id}`} what="application id" />
-);
+function Key({ call: { application_id, count } }: { call: Call }) {
+  if (application_id !== undefined) {
+    return (
+      <Id value={application_id} to={`/applications/${application_id}`} what="application id" />
+    );
+  }
+  return count > 1 ? 'those of several callers' : 'none: an anonymous call';
+}
 
 function Tokens({ ids }: { ids: readonly string[] }) {
   if (ids.length === 0) return 'none used';

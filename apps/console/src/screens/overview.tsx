@@ -2,10 +2,10 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { get } from '../api';
 import type { Figures, Overview } from '../api-types';
-import { count, milliseconds, plural, relativeTime, share } from '../format';
+import { count, exactTime, milliseconds, plural, relativeTime, share } from '../format';
 import { useNames } from '../names';
 import { Chart } from '../parts/chart';
-import { Status, Time } from '../parts/facts';
+import { Id, Status, Time } from '../parts/facts';
 import { useFilters } from '../parts/filters';
 import { Screen, Section } from '../parts/screen';
 import { Loaded } from '../parts/states';
@@ -55,13 +55,19 @@ export function OverviewScreen() {
             <Failures of={shown} />
             <Resources of={shown} hours={hours} />
             <Waiting of={shown.waiting} />
-            <Processes of={shown.processes} />
+            <Processes of={shown} />
           </div>
         )}
       </Loaded>
     </Screen>
   );
 }
+
+const countedMs = 60_000;
+
+/** The counts know of what took longer than a minute only that it did. */
+const quantile = (ms: number | undefined) =>
+  ms !== undefined && ms >= countedMs ? '> 60 s' : milliseconds(ms);
 
 function Totals({ of }: { of: Figures }) {
   return (
@@ -73,8 +79,8 @@ function Totals({ of }: { of: Figures }) {
         more={share(of.failed, of.calls)}
         isBad={of.failed > 0}
       />
-      <Figure name="p50" value={milliseconds(of.p50_ms)} />
-      <Figure name="p95" value={milliseconds(of.p95_ms)} />
+      <Figure name="p50" value={quantile(of.p50_ms)} />
+      <Figure name="p95" value={quantile(of.p95_ms)} />
     </dl>
   );
 }
@@ -134,7 +140,7 @@ function Failures({ of }: { of: Overview }) {
     <Section
       title="Newest failures"
       actions={
-        <Link to="/calls" search={{ outcome: 'failed' }}>
+        <Link to="/calls" search={{ outcome: 'failed,destination_error' }}>
           All failed calls
         </Link>
       }
@@ -176,8 +182,8 @@ function Resources({ of, hours }: { of: Overview; hours: string }) {
             ),
             isNumber: true,
           },
-          { head: 'p50', cell: ({ p50_ms }) => milliseconds(p50_ms), isNumber: true },
-          { head: 'p95', cell: ({ p95_ms }) => milliseconds(p95_ms), isNumber: true },
+          { head: 'p50', cell: ({ p50_ms }) => quantile(p50_ms), isNumber: true },
+          { head: 'p95', cell: ({ p95_ms }) => quantile(p95_ms), isNumber: true },
         ]}
         rows={of.resources}
         keyOf={({ resource, proxy_id, reactor_id }) => `${resource} ${proxy_id} ${reactor_id}`}
@@ -200,7 +206,7 @@ function ResourceLink({ of, hours }: { of: Resource; hours: string }) {
   const search = {
     ...(proxy_id ? { proxy_id } : {}),
     ...(reactor_id ? { reactor_id } : {}),
-    ...(failed > 0 ? { outcome: 'failed' } : {}),
+    ...(failed > 0 ? { outcome: 'failed,destination_error' } : {}),
     from: new Date(Date.now() - Number(hours) * 3_600_000).toISOString(),
   };
   return (
@@ -213,7 +219,8 @@ function ResourceLink({ of, hours }: { of: Resource; hours: string }) {
   );
 }
 
-function Waiting({ of: { runs, deliveries } }: { of: Overview['waiting'] }) {
+function Waiting({ of }: { of: Overview['waiting'] }) {
+  const { runs, deliveries, counted_max } = of;
   const rows = [
     {
       name: 'Runs',
@@ -246,9 +253,11 @@ function Waiting({ of: { runs, deliveries } }: { of: Overview['waiting'] }) {
           {
             head: 'Waiting',
             cell: ({ states }) => {
-              const some = states.filter(([, number]) => number > 0);
+              const some = states.filter(([, n]) => n > 0);
               if (some.length === 0) return <span className="quiet">nothing waits</span>;
-              return some.map(([state, number]) => `${count(number)} ${state}`).join(', ');
+              return some
+                .map(([state, n]) => `${count(n)}${n >= counted_max ? ' or more' : ''} ${state}`)
+                .join(', ');
             },
           },
           { head: 'Oldest due', cell: ({ due }) => <Due at={due} /> },
@@ -275,26 +284,23 @@ function Due({ at }: { at: string | undefined }) {
 
 const silentMs = 60_000;
 
-function Processes({ of }: { of: Overview['processes'] }) {
-  const versions = new Set(of.map(({ version }) => version));
+function Processes({ of: { processes, runners = [] } }: { of: Overview }) {
+  const versions = new Set(processes.map(({ version }) => version));
   return (
     <Section title="Processes">
       <Table
         caption={
           versions.size > 1
-            ? 'Processes of several versions run: an upgrade is under way'
+            ? 'Processes of several versions are at work: an upgrade is under way.'
             : 'Processes'
         }
         isCaptionHidden={versions.size <= 1}
         columns={[
           {
             head: 'Process',
-            cell: ({ app, name }) => (
+            cell: ({ app, id }) => (
               <>
-                {app}{' '}
-                <span className="quiet">
-                  <Text>{name}</Text>
-                </span>
+                {app} <Id value={id} what="process id" />
               </>
             ),
           },
@@ -302,38 +308,33 @@ function Processes({ of }: { of: Overview['processes'] }) {
           {
             head: 'Definitions',
             cell: ({ definition_lag }) =>
-              definition_lag === undefined ? (
-                <span className="quiet">–</span>
-              ) : definition_lag === 0 ? (
+              definition_lag === 0 ? (
                 'up to date'
               ) : (
                 <span className="warn">{plural(definition_lag, 'change')} behind</span>
               ),
           },
-          {
-            head: 'Sandbox',
-            cell: ({ level }) =>
-              level === undefined ? <span className="quiet">–</span> : `level ${level}`,
-          },
-          {
-            head: 'Seen',
-            cell: ({ seen_at, ready }) => {
-              const isSilent = Date.now() - Date.parse(seen_at) > silentMs;
-              return (
-                <span className={isSilent || ready === false ? 'bad' : undefined}>
-                  {ready === false && 'not ready, '}
-                  <time dateTime={seen_at} title={seen_at}>
-                    {relativeTime(seen_at)}
-                  </time>
-                </span>
-              );
-            },
-          },
+          { head: 'Last heard of', cell: ({ seen_at }) => <Seen at={seen_at} /> },
         ]}
-        rows={of}
-        keyOf={({ app, name, seen_at }) => `${app} ${name ?? seen_at}`}
+        rows={processes}
+        keyOf={({ id }) => id}
         empty="No process has told of itself yet."
       />
+      {runners.length > 0 && <p className="more quiet">{runners.map(runnerInWords).join(' · ')}</p>}
     </Section>
+  );
+}
+
+const runnerInWords = ({ version, level }: { version?: string; level?: number | string }) =>
+  ['runner', version, level === undefined ? '' : `with sandbox level ${level}`]
+    .filter(Boolean)
+    .join(' ');
+
+function Seen({ at }: { at: string }) {
+  const isSilent = Date.now() - Date.parse(at) > silentMs;
+  return (
+    <time dateTime={at} title={exactTime(at)} className={isSilent ? 'bad' : undefined}>
+      {relativeTime(at)}
+    </time>
   );
 }

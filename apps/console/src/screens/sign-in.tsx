@@ -8,6 +8,7 @@ import { signIn, signOut, type ConsoleFacts } from '../session';
 
 /** A window that signs in by name hands its code to the tab that asked for it. */
 const handOver = 'glovebox.sign-in';
+const popupPath = '/sign-in?for=tab';
 
 interface Props {
   facts: ConsoleFacts;
@@ -52,7 +53,7 @@ export function SignIn({ facts, refused, error, isWithin, mustBe, signedIn }: Pr
             <button
               type="button"
               className="primary"
-              onClick={() => window.open('/api/console/oidc/start', handOver, 'popup')}
+              onClick={() => window.open(popupPath, '_blank', 'popup')}
             >
               Sign in by name
             </button>
@@ -106,9 +107,17 @@ export function SignIn({ facts, refused, error, isWithin, mustBe, signedIn }: Pr
   );
 }
 
-/** In the window of the sign-in by name: gives the code to the tab that waits, and closes. */
-export function handCodeOver(code: string | undefined): boolean {
-  if (window.name !== handOver || code === undefined) return false;
+/**
+ * In a window that was opened to sign in by name: goes to the issuer, and back from there gives the
+ * code to the tab that waits. It knows itself by its storage, since the issuer is of another origin.
+ */
+export function signsInForAnotherTab(code: string | undefined): boolean {
+  if (location.pathname + location.search === popupPath) {
+    sessionStorage.setItem(handOver, 'wanted');
+    location.replace('/api/console/oidc/start');
+    return true;
+  }
+  if (code === undefined || sessionStorage.getItem(handOver) === null) return false;
   new BroadcastChannel(handOver).postMessage(code);
   window.close();
   return true;

@@ -1,0 +1,164 @@
+import { Link } from '@tanstack/react-router';
+import type { Application, ProxyResource, Reactor } from '../api-types';
+import { Status, Time } from '../parts/facts';
+import { useFilters, Filters, type Filter } from '../parts/filters';
+import { entriesOf, More, useList } from '../parts/list';
+import { Screen } from '../parts/screen';
+import { Loaded } from '../parts/states';
+import { Table, type Column } from '../parts/table';
+import { Text } from '../parts/text';
+
+const byName: Filter = { name: 'name', label: 'Name (* stands for any text)', kind: 'text' };
+const byType: Filter = {
+  name: 'type',
+  label: 'Type',
+  kind: 'choice',
+  choices: ['private', 'public', 'management'],
+};
+
+export const ReactorsScreen = () => (
+  <Definitions<Reactor>
+    title="Reactors"
+    about="A reactor is a formula, which is the code, with its configuration."
+    path="/reactors"
+    what="reactor"
+    filters={[byName]}
+    columns={[
+      {
+        head: 'Formula',
+        cell: ({ formula }) => (
+          <Link to={`/formulas/${formula.id}`}>
+            <Text>{formula.name}</Text>
+          </Link>
+        ),
+      },
+      { head: 'Runtime', cell: ({ formula }) => formula.runtime },
+    ]}
+  />
+);
+
+export const ProxiesScreen = () => (
+  <Definitions<ProxyResource>
+    title="Proxies"
+    about="A proxy is a stored destination, with what changes on the way."
+    path="/proxies"
+    what="proxy"
+    many="proxies"
+    filters={[byName]}
+    columns={[
+      {
+        head: 'Destination',
+        cell: ({ destination_url }) => (
+          <code>
+            <Text>{destination_url}</Text>
+          </code>
+        ),
+      },
+      {
+        head: 'Changes',
+        cell: (proxy) => changesOf(proxy) || <span className="quiet">nothing</span>,
+      },
+      { head: 'Needs a key', cell: ({ require_auth }) => (require_auth ? 'yes' : 'no') },
+    ]}
+  />
+);
+
+export const ApplicationsScreen = () => (
+  <Definitions<Application>
+    title="Applications"
+    about="An application calls the API. It has keys, permissions and rules."
+    path="/applications"
+    what="application"
+    filters={[byName, byType]}
+    columns={[
+      { head: 'Type', cell: ({ type }) => type },
+      {
+        head: 'May',
+        cell: ({ permissions, rules }) =>
+          [...new Set([...permissions, ...rules.flatMap(({ permissions }) => permissions)])].join(
+            ', ',
+          ),
+      },
+      {
+        head: 'Expires',
+        cell: ({ expires_at }) =>
+          expires_at === undefined ? (
+            <span className="quiet">never</span>
+          ) : Date.parse(expires_at) < Date.now() ? (
+            <Status of="expired" />
+          ) : (
+            <Time at={expires_at} />
+          ),
+      },
+    ]}
+  />
+);
+
+interface Defined {
+  id: string;
+  name: string;
+  created_at: string;
+  modified_at?: string;
+}
+
+interface Shown<Resource> {
+  title: string;
+  about: string;
+  path: string;
+  what: string;
+  many?: string;
+  filters: readonly Filter[];
+  columns: Column<Resource>[];
+}
+
+function Definitions<Resource extends Defined>(shown: Shown<Resource>) {
+  const { title, about, path, what, many, filters, columns } = shown;
+  const [search] = useFilters();
+  const chosen = Object.fromEntries(filters.map(({ name }) => [name, search[name]]));
+  const list = useList<Resource>(path, chosen);
+  return (
+    <Screen title={title} about={about}>
+      <Filters filters={filters} />
+      <Loaded query={list} rows={12}>
+        {(data) => (
+          <Table<Resource>
+            caption={title}
+            isCaptionHidden
+            columns={[
+              {
+                head: 'Name',
+                cell: ({ id, name }) => (
+                  <Link to={`${path}/${id}`}>
+                    <Text>{name}</Text>
+                  </Link>
+                ),
+              },
+              ...columns,
+              {
+                head: 'Changed',
+                cell: ({ modified_at, created_at }) => <Time at={modified_at ?? created_at} />,
+              },
+            ]}
+            rows={entriesOf(data)}
+            keyOf={({ id }) => id}
+            empty={`No ${what} matches.`}
+          />
+        )}
+      </Loaded>
+      <More list={list} what={what} {...(many ? { many } : {})} />
+    </Screen>
+  );
+}
+
+function changesOf(proxy: ProxyResource): string {
+  const changes: [unknown, string][] = [
+    [proxy.request_transform, 'request by code'],
+    [proxy.response_transform, 'answer by code'],
+    [proxy.request_transforms?.length, 'request by steps'],
+    [proxy.response_transforms?.length, 'answer by steps'],
+  ];
+  return changes
+    .filter(([is]) => is)
+    .map(([, name]) => name)
+    .join(', ');
+}
