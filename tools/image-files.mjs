@@ -9,7 +9,7 @@ const help = `
 usage: node tools/image-files.mjs apps/NAME FOLDER
        node tools/image-files.mjs --list
 
-Copies the built app, and of the installed packages those that its bundle imports, to FOLDER.
+Copies the built app, with the page of the console where it is built, and of the installed packages those that its bundle imports, to FOLDER.
 --list writes the names of these packages to docker/packages.json, for all apps.`;
 
 const manifest = join(repoRoot, 'docker', 'packages.json');
@@ -31,6 +31,10 @@ await script(help, async (args) => {
     recursive: true,
     filter: (file) => basename(file) !== '.build-hash',
   });
+  const page = join(repoRoot, 'dist', 'apps', 'console');
+  if (app === 'management-api' && existsSync(page)) {
+    cpSync(page, join(into, 'dist', 'apps', 'console'), { recursive: true });
+  }
   for (const name of withNativeParts(await importedPackages(`apps/${app}`)))
     copyPackage(name, into);
   writeFileSync(join(into, 'package.json'), aboutProduct());

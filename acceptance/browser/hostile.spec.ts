@@ -125,7 +125,11 @@ describe('text of others', () => {
       named.slice(0, 10).map((text, at) => [`m${at}`, text.slice(0, 100)]),
     );
     await create(product, '/tokens', { type: 'token', data: 'x', metadata }, key);
-    await create(product, '/applications', { name: named[0], type: 'private', permissions: [] });
+    await create(product, '/applications', {
+      name: named[0],
+      type: 'private',
+      permissions: ['token:read'],
+    });
     const says = JSON.stringify(payloads);
     const id = await reactorOf(
       product,
@@ -164,7 +168,10 @@ describe('text of others', () => {
       await page.waitForLoadState('networkidle');
     }
     await page.goto('/calls?outcome=failed');
-    await page.getByRole('row', { name: String(payloads[59]) }).first().waitFor();
+    await page
+      .getByRole('row', { name: String(payloads[59]) })
+      .first()
+      .waitFor();
     expect(ran).toEqual([]);
   });
 });

@@ -55,6 +55,7 @@ export async function everyScreen(): Promise<string[]> {
     .map((route) => {
       const id = ids[route];
       if (route.includes('$') && id === undefined) throw new Error(`nothing is made for ${route}`);
-      return route.replace('$id', id ?? '');
+      // A list as long as what other specs call would tell nothing more.
+      return route === '/calls' ? calls : route.replace('$id', id ?? '');
     });
 }

@@ -7,6 +7,7 @@ import { ApplicationsController } from './applications/applications.controller';
 import { ApplicationsService } from './applications/applications.service';
 import { CallsController } from './calls/calls.controller';
 import { CallsService } from './calls/calls.service';
+import { RevealsController } from './console/reveals.controller';
 import { SessionController } from './console/session.controller';
 import { serveSignIn } from './console/sign-in';
 import { provideContext, type ManagementContext } from './context';
@@ -58,7 +59,7 @@ export const controllers: Type[] = [
   TokensController,
   TokenizeController,
 ];
-const consoleControllers: Type[] = [SessionController];
+const consoleControllers: Type[] = [SessionController, RevealsController];
 interceptBodies([...controllers, ...consoleControllers]);
 
 @Module({})

@@ -1,12 +1,15 @@
 import {
   answerSettings,
+  ConfigError,
   destinationSettings,
   headerSettings,
   integer,
+  list,
   loadConfig,
   loadStoreConfig,
   moduleSettings,
   optionalPort,
+  optionalSecret,
   optionalText,
   optionalUrl,
   pendingSettings,
@@ -16,8 +19,10 @@ import {
   requiredSecret,
   servingSettings,
   storeSettings,
+  text,
   type Setting,
 } from '@glovebox/service-host';
+import { oidcRoles } from './console/oidc-roles';
 
 export const settings = {
   ...servingSettings({ port: port('the port of the management API', 8081), opsPort: 9081 }),
@@ -34,6 +39,16 @@ export const settings = {
     'where browsers reach the console, such as https://console.example.com; it always answers under 127.0.0.1 and localhost',
   ),
   CONSOLE_FILES: optionalText('the folder of the built page, if it is not ../console of the app'),
+  OIDC_ISSUER: optionalUrl('people sign in to the console at this OpenID provider'),
+  OIDC_CLIENT_ID: optionalText('the client of the console there'),
+  OIDC_CLIENT_SECRET: optionalSecret('its secret'),
+  OIDC_SCOPE: text('the scopes that it asks for', 'openid profile'),
+  OIDC_CLAIM: text('the claim whose values OIDC_ROLES lists', 'groups'),
+  OIDC_ROLES: oidcRoles,
+  OIDC_ALLOW: list(
+    'addresses of the provider that may be reached although not public, in the form of EGRESS_ALLOW, for signing in alone',
+    [],
+  ),
   ...headerSettings,
   ...moduleSettings,
   ...destinationSettings,
@@ -57,7 +72,14 @@ export const settings = {
 
 export type ManagementConfig = ReturnType<typeof loadManagementConfig>;
 
-export const loadManagementConfig = (env: NodeJS.ProcessEnv) => loadStoreConfig(env, settings);
+export function loadManagementConfig(env: NodeJS.ProcessEnv) {
+  const config = loadStoreConfig(env, settings);
+  const client = [config.OIDC_ISSUER, config.OIDC_CLIENT_ID, config.OIDC_CLIENT_SECRET];
+  if (new Set(client.map((each) => each === undefined)).size > 1) {
+    throw new ConfigError(['OIDC_ISSUER, OIDC_CLIENT_ID and OIDC_CLIENT_SECRET belong together']);
+  }
+  return config;
+}
 
 export type RotationConfig = ReturnType<typeof loadRotationConfig>;
 

@@ -41,6 +41,8 @@ export interface ManagementContext {
   readonly keyUses: KeyUses;
   /** Null: switched off. */
   readonly callRate: RateLimit | null;
+  /** Values that a person has shown to themselves. */
+  readonly revealRate: RateLimit | null;
   readonly vault: Vault;
   readonly bodies: BodyShares;
   readonly pageBytes: Shares;
@@ -52,6 +54,8 @@ export interface ManagementContext {
 }
 
 const token = 'ManagementContext';
+
+const revealsPerMinute = 10;
 
 /** Injects the context into guards and services. */
 export const Context = (): ParameterDecorator => Inject(token);
@@ -129,6 +133,13 @@ export async function createManagementContext(
     onFault: onFault('calls were not counted together'),
   });
 
+  const revealRate = createRateLimit({
+    name: 'reveals',
+    perMinute: revealsPerMinute,
+    redis: stores.definitions.redis,
+    onFault: onFault('reveals were not counted together'),
+  });
+
   const callLog = new CallLog({ sql: ofAllTenants(dataSource), registry, logger });
 
   return {
@@ -151,6 +162,7 @@ export async function createManagementContext(
     keyHash: stores.keyHash,
     keyUses: stores.keyUses,
     callRate,
+    revealRate,
     vault,
     bodies,
     pageBytes,
@@ -159,6 +171,7 @@ export async function createManagementContext(
     callLog,
     async close() {
       callRate?.close();
+      revealRate?.close();
       await callLog.stop();
       await stores.close();
       await searches.close();

@@ -112,7 +112,7 @@ it('the routes of the application are exactly these operations', () => {
     router: { stack: Layer[] };
   };
   const routes = express.router.stack.flatMap(({ route }) =>
-    route && !route.path.startsWith('/docs')
+    route && !/^\/(?:docs|console)/.test(route.path)
       ? Object.keys(route.methods).map((method) => `${method.toUpperCase()} ${route.path}`)
       : [],
   );

@@ -186,6 +186,38 @@ it('idempotency keys are deleted 24 hours after their use, and not before', asyn
   expect(await left('idempotency_keys', 'key_hash')).toEqual(['used lately']);
 });
 
+it('sessions of the console go once they are over, with codes and sign-ins that nobody used', async () => {
+  await worker.admin.query(
+    `INSERT INTO tenants (id, name, settings, webhook_secrets, created_at)
+     VALUES ($1, '', '{}', '', now()) ON CONFLICT DO NOTHING`,
+    [worker.tenantId],
+  );
+  await worker.admin.query(
+    `INSERT INTO people (id, tenant_id, issuer, subject, name, role, created_at)
+     VALUES ($1, $1, '', '', '', 'admin', now())`,
+    [worker.tenantId],
+  );
+  await worker.admin.query(
+    `INSERT INTO console_sessions (id, tenant_id, person_id, key_hash, created_at, seen_at)
+     SELECT gen_random_uuid(), $1, $1, name, now() - made, now() - seen FROM (VALUES
+       ('silent', interval '1 hour', interval '30 minutes'), ('old', '12 hours', '0'),
+       ('alive', '11 hours', '29 minutes')) AS s (name, made, seen)`,
+    [worker.tenantId],
+  );
+  await worker.admin.query(
+    `WITH codes AS (INSERT INTO console_codes (code_hash, tenant_id, person_id, expires_at)
+       SELECT name, $1, $1, now() + left_over FROM (VALUES
+         ('over', interval '0'), ('usable', interval '5 minutes')) AS c (name, left_over))
+     INSERT INTO console_sign_ins (state_hash, nonce, verifier, binding_hash, expires_at)
+     VALUES ('over', '', '', '', now()), ('begun', '', '', '', now() + interval '1 minute')`,
+    [worker.tenantId],
+  );
+  await keepHouse(async () => (await left('console_sign_ins', 'state_hash')).length === 1);
+  expect(await left('console_sessions', 'key_hash')).toEqual(['alive']);
+  expect(await left('console_codes', 'code_hash')).toEqual(['usable']);
+  expect(await left('console_sign_ins', 'state_hash')).toEqual(['begun']);
+});
+
 it('two workers that keep house at once delete each row once, and neither of them fails', async () => {
   const gone = [await tenant(), await tenant()];
   for (const id of gone) await worker.deleteTenant(id);

@@ -38,6 +38,12 @@ const works = (config: WorkerConfig): readonly Work[] => [
     everyMs: 10 * minuteMs,
     deletePart: byOwner('delete_old_idempotency_keys'),
   },
+  /** Sessions of the console that are over, and codes and sign-ins that nobody used. */
+  {
+    name: 'ended_sessions',
+    everyMs: 10 * minuteMs,
+    deletePart: byOwner('delete_ended_sessions'),
+  },
   { name: 'failing_paths', everyMs: 10 * minuteMs, deletePart: forgetFailingPaths },
   /** The results of ended webhooks, a day later. The rest of the row stays in the log. */
   { name: 'ended_bodies', everyMs: 10 * minuteMs, deletePart: byOwner('erase_ended_bodies') },

@@ -11,6 +11,8 @@ interface AuditRecord {
   readonly entityId: string;
   readonly outcome: 'success' | 'refused';
   readonly traceId: string;
+  /** In the words of the person who did it. */
+  readonly reason?: string;
 }
 
 /** Writes a line in the transaction of the change that it records. */
@@ -25,8 +27,9 @@ export async function recordEach(
   entityIds: readonly string[],
 ): Promise<void> {
   const written = sql.query(
-    `INSERT INTO audit_log (tenant_id, actor_id, operation, entity_type, entity_id, outcome, trace_id)
-     SELECT $1, $2, $3, $4, entity_id, $6, $7 FROM unnest($5::text[]) AS entity_id`,
+    `INSERT INTO audit_log 
+       (tenant_id, actor_id, operation, entity_type, entity_id, outcome, trace_id, reason)
+     SELECT $1, $2, $3, $4, entity_id, $6, $7, $8 FROM unnest($5::text[]) AS entity_id`,
     [
       line.tenantId,
       line.actorId,
@@ -35,6 +38,7 @@ export async function recordEach(
       entityIds,
       line.outcome,
       line.traceId,
+      line.reason ?? null,
     ],
   );
   await orAuditUnavailable(written);

@@ -7,6 +7,7 @@ export {
   list,
   loadConfig,
   optionalPort,
+  optionalSecret,
   optionalText,
   optionalUrl,
   port,

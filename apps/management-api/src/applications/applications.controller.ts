@@ -1,7 +1,7 @@
 import type { Actor } from '@glovebox/access';
 import { Body, Controller, Delete, Get, HttpCode, Patch, Post, Put } from '@nestjs/common';
 import type { Author } from '../changes/change';
-import { AnyCaller, RequirePermission } from '../http/check-permission';
+import { AnyCaller, NotForPeople, RequirePermission } from '../http/check-permission';
 import { Caller, ChangedBy, LoadedResource } from '../http/request';
 import { OfResource } from '../http/check-resource';
 import { Tagged } from '../http/entity-tags';
@@ -43,6 +43,7 @@ export class ApplicationsController {
   /** Declared before `:id`, which would match `key` as an id. */
   @Get('key')
   @AnyCaller()
+  @NotForPeople('A person has no application.')
   own(@Caller() actor: Actor): Promise<ApplicationResponse> {
     return this.applications.own(actor);
   }

@@ -14,6 +14,8 @@ export interface Author {
   /** Null for the operator's command line, which is no application. */
   readonly actorId: string | null;
   readonly traceId: string;
+  /** A person of the console, who is shown no secrets. */
+  readonly isPerson?: boolean;
   /** The claim of a call that came with an idempotency key. */
   readonly claim: Claim | undefined;
   /** What the caller says of versions of the resource, and is told of them. */

@@ -8,6 +8,7 @@ import type { ManagementContext } from '../context';
 import { checkMediaType } from '../http/check-media-type';
 import type { ApiRequest } from '../http/request';
 import { BodyRoom } from '../shares/body-room';
+import { Oidc } from './oidc';
 import { toSessionResponse } from './session.dto';
 import { openSession } from './sessions';
 
@@ -18,16 +19,28 @@ const nobody = 'not signed in';
 /** Serves what the page needs before anybody has signed in, and hides it from the main port. */
 export function serveSignIn(app: NestExpressApplication, ctx: ManagementContext): void {
   const http = app.getHttpAdapter().getInstance() as Express;
+  const oidc = oidcOf(ctx);
   const hide: RequestHandler = (request, _, next) =>
     next((request as ApiRequest).isOfConsole ? undefined : noSuchPath());
   http.use('/console', hide);
   http.get('/console', (_, response) => {
-    response.json({ api_key_header: 'SVC-API-KEY', oidc: false, version: buildInfo.version });
+    response.json({
+      api_key_header: 'SVC-API-KEY',
+      oidc: oidc !== undefined,
+      version: buildInfo.version,
+    });
   });
   const open: RequestHandler = (request, response, next) => {
     openWithCode(ctx, request as ApiRequest).then((body) => response.status(201).json(body), next);
   };
   http.post('/console/sessions', open);
+  if (!oidc) return;
+  http.get('/console/oidc/start', (request, response, next) => {
+    oidc.start(request).then((url) => response.redirect(url), next);
+  });
+  http.get('/console/oidc/callback', (request, response, next) => {
+    oidc.finish(request).then((url) => response.redirect(url), next);
+  });
 }
 
 async function openWithCode(ctx: ManagementContext, request: ApiRequest): Promise<object> {
@@ -56,3 +69,9 @@ async function readCode(
 
 const noSuchPath = (): Problem =>
   new Problem('not_found', { detail: 'There is no such path. GET /docs lists all.' });
+
+function oidcOf(ctx: ManagementContext): Oidc | undefined {
+  const { OIDC_ISSUER: issuer, OIDC_CLIENT_ID: id, OIDC_CLIENT_SECRET: secret } = ctx.config;
+  if (issuer === undefined || id === undefined || secret === undefined) return undefined;
+  return new Oidc(ctx, { issuer, id, secret });
+}

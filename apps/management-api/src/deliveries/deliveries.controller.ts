@@ -3,7 +3,7 @@ import { Body, Controller, Get, HttpCode, Param, Post, Res } from '@nestjs/commo
 import type { Response } from 'express';
 import type { Author } from '../changes/change';
 import { StrictMember } from '../http/body.interceptor';
-import { RequirePermission } from '../http/check-permission';
+import { PeopleNeed, RequirePermission } from '../http/check-permission';
 import { Caller, ChangedBy } from '../http/request';
 import type { Page } from '../lists/page';
 import {
@@ -35,6 +35,7 @@ export class DeliveriesController {
   @Post('replay')
   @HttpCode(202)
   @RequirePermission('tenant:update')
+  @PeopleNeed('reactor:update')
   // A filter that is ignored would send again what it was meant to leave out.
   @StrictMember('filter')
   replayAll(
@@ -50,6 +51,7 @@ export class DeliveriesController {
   @Post(':id/replay')
   @HttpCode(202)
   @RequirePermission('tenant:update')
+  @PeopleNeed('reactor:update')
   replay(@ChangedBy() author: Author, @Param('id') id: string): Promise<ReplayResponse> {
     return this.deliveries.replay(author, id);
   }

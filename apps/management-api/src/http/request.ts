@@ -48,9 +48,9 @@ export const Caller = createParamDecorator((_: unknown, context: ExecutionContex
 export const ChangedBy = createParamDecorator((_: unknown, context: ExecutionContext): Author => {
   const request = requestOf(context);
   const { principal, traceId } = actorOf(request);
-  const { tenantId, actorId } = principal;
+  const { tenantId, actorId, type } = principal;
   const { claim, tags } = request;
-  return { tenantId, actorId, traceId, claim, tags };
+  return { tenantId, actorId, traceId, claim, tags, isPerson: type === 'person' };
 });
 
 /** The claim of the call, for a handler whose outcome its service stores itself. */

@@ -16,9 +16,16 @@ export interface LogQuery extends PageQuery {
   readonly endDate: Date | undefined;
 }
 
+interface LineActor {
+  type: 'person' | 'application';
+  id: string;
+  name?: string;
+}
+
 export interface AuditLine {
   id: string;
   actor_id?: string;
+  actor?: LineActor;
   operation: string;
   entity_type: string;
   entity_id: string;
@@ -26,12 +33,16 @@ export interface AuditLine {
   trace_id: string;
   token_ids?: string[];
   destination_host?: string;
+  reason?: string;
   created_at: string;
 }
 
 export interface LogRow {
   id: string;
   actorId: string | null;
+  personName: string | null;
+  /** Null as well for an application that is gone. */
+  applicationName: string | null;
   operation: string;
   entityType: string;
   entityId: string;
@@ -39,6 +50,7 @@ export interface LogRow {
   traceId: string;
   tokenIds: string[] | null;
   destinationHost: string | null;
+  reason: string | null;
   at: Date;
 }
 
@@ -72,7 +84,7 @@ export function readLogQuery(query: URLSearchParams): LogQuery {
 export function toLogLine(row: LogRow): AuditLine {
   return {
     id: row.id,
-    ...(row.actorId === null ? {} : { actor_id: row.actorId }),
+    ...(row.actorId === null ? {} : { actor_id: row.actorId, actor: actorIn(row, row.actorId) }),
     operation: row.operation,
     entity_type: row.entityType,
     entity_id: row.entityId,
@@ -80,6 +92,17 @@ export function toLogLine(row: LogRow): AuditLine {
     trace_id: row.traceId,
     ...(row.tokenIds === null ? {} : { token_ids: row.tokenIds }),
     ...(row.destinationHost === null ? {} : { destination_host: row.destinationHost }),
+    ...(row.reason === null ? {} : { reason: row.reason }),
     created_at: row.at.toISOString(),
+  };
+}
+
+/** People stay as long as their tenant, so whoever is none is an application. */
+function actorIn({ personName, applicationName }: LogRow, id: string): LineActor {
+  if (personName !== null) return { type: 'person', id, name: personName };
+  return {
+    type: 'application',
+    id,
+    ...(applicationName === null ? {} : { name: applicationName }),
   };
 }

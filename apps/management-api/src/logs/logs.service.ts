@@ -16,7 +16,9 @@ import { toLogLine, type LogQuery, type LogRow } from './logs.dto';
 
 const columns = `id, actor_id AS "actorId", operation, entity_type AS "entityType",
   entity_id AS "entityId", outcome, trace_id AS "traceId", token_ids AS "tokenIds",
-  destination_host AS "destinationHost", at`;
+  destination_host AS "destinationHost", reason, at,
+  (SELECT p.name FROM people p WHERE p.id = actor_id) AS "personName",
+  (SELECT a.name FROM applications a WHERE a.id = actor_id) AS "applicationName"`;
 
 @Injectable()
 export class LogsService {

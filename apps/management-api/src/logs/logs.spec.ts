@@ -40,6 +40,7 @@ describe('GET /logs', () => {
     expect(found.at(-1)).toEqual({
       id: expect.stringMatching(/^\d+$/) as string,
       actor_id: own.id,
+      actor: { type: 'application', id: own.id, name: 'Tenant management' },
       operation: 'application.create',
       entity_type: 'application',
       entity_id: id,

@@ -223,9 +223,12 @@ function problems(statuses: readonly number[]): Record<string, Schema> {
   );
 }
 
+/** The console has an origin of its own, which the document does not describe. */
+const ofConsole: ReadonlySet<string> = new Set(['session_ended', 'misdirected_request']);
+
 /** One response for each status of the catalogue. It lists the codes of that status. */
 function problemResponses(): Schemas {
-  const entries = Object.entries(problemCatalogue);
+  const entries = Object.entries(problemCatalogue).filter(([code]) => !ofConsole.has(code));
   const statuses = [...new Set(entries.map(([, { status }]) => status))];
   return Object.fromEntries(
     statuses.map((status) => {

@@ -2,16 +2,19 @@ import type { Actor } from '@glovebox/access';
 import { Body, Controller, Delete, Get, HttpCode, Patch, Post, Put } from '@nestjs/common';
 import { FreeMembers } from '../http/body.interceptor';
 import type { Author } from '../changes/change';
-import { RequirePermission } from '../http/check-permission';
+import { NotForPeople, RequirePermission } from '../http/check-permission';
 import { Caller, ChangedBy, LoadedResource } from '../http/request';
 import { OfResource } from '../http/check-resource';
 import { Tagged } from '../http/entity-tags';
 import { Listing, type ListQuery } from '../lists/listing';
 import type { Page } from '../lists/page';
 import type { MergePatch } from '../validation/patched-dto';
-import { ProxyInput, type ProxyResponse } from './proxies.dto';
+import { ProxyInput } from './proxies.dto';
 import { ProxiesService } from './proxies.service';
 import { Proxy } from '../entities/proxy.entity';
+
+/** They are not shown what the whole document holds. */
+const patchInstead = 'In the console use PATCH, with the members that change.';
 
 @Controller('proxies')
 export class ProxiesController {
@@ -21,7 +24,7 @@ export class ProxiesController {
   @Tagged()
   @FreeMembers('request_transforms', 'response_transforms')
   @RequirePermission('proxy:create')
-  create(@ChangedBy() author: Author, @Body() input: ProxyInput): Promise<ProxyResponse> {
+  create(@ChangedBy() author: Author, @Body() input: ProxyInput): Promise<object> {
     return this.proxies.create(author, input);
   }
 
@@ -35,12 +38,13 @@ export class ProxiesController {
   @Tagged()
   @RequirePermission('proxy:read')
   @OfResource(Proxy)
-  get(@LoadedResource() proxy: Proxy): Promise<ProxyResponse> {
-    return this.proxies.show(proxy);
+  get(@Caller() actor: Actor, @LoadedResource() proxy: Proxy): Promise<object> {
+    return this.proxies.show(actor, proxy);
   }
 
   @Put(':id')
   @Tagged()
+  @NotForPeople(patchInstead)
   @FreeMembers('request_transforms', 'response_transforms')
   @RequirePermission('proxy:update')
   @OfResource(Proxy)
@@ -48,7 +52,7 @@ export class ProxiesController {
     @ChangedBy() author: Author,
     @LoadedResource() { id }: Proxy,
     @Body() input: ProxyInput,
-  ): Promise<ProxyResponse> {
+  ): Promise<object> {
     return this.proxies.update(author, id, input);
   }
 

@@ -9,6 +9,7 @@ import { referenceToPatch, usableApplication } from '../applications/usable-appl
 import { change, type Author, type ChangeOutcome } from '../changes/change';
 import { changeRow } from '../changes/change-row';
 import { openConfiguration, sealConfiguration, toConfiguration } from '../code/configuration';
+import { shownTo } from '../console/shown-to';
 import { Context, type ManagementContext } from '../context';
 import { listResources } from '../lists/list-resources';
 import type { ListQuery } from '../lists/listing';
@@ -29,11 +30,13 @@ import { Proxy, type TransformEntry } from '../entities/proxy.entity';
 import { openTls, sealTls, toTls } from './tls-material';
 import { openSteps, sealSteps, tokenizes, toSteps } from './transform-steps';
 
+type ShownProxy = ReturnType<typeof shownTo<ProxyResponse>>;
+
 @Injectable()
 export class ProxiesService {
   constructor(@Context() private readonly ctx: ManagementContext) {}
 
-  async create(author: Author, input: ProxyInput): Promise<ProxyResponse> {
+  async create(author: Author, input: ProxyInput): Promise<ShownProxy> {
     this.#checkDestination(input.destination_url);
     this.#checkCode(input);
     const { sealer, keyHash } = this.ctx;
@@ -49,22 +52,28 @@ export class ProxiesService {
       });
       await manager.insert(Proxy, proxy);
       return {
-        result: toProxyResponse(proxy, { key, ...secrets }, 'created'),
+        result: shownTo(author, toProxyResponse(proxy, { key, ...secrets }, 'created')),
         definitions: [toProxyDefinition(proxy, secrets)],
       };
     });
   }
 
-  list({ principal }: Actor, query: ListQuery): Promise<Page> {
-    const { tenantId } = principal;
-    return listResources(this.ctx.dataSource, Proxy, tenantId, query, (row) => this.show(row));
+  list(actor: Actor, query: ListQuery): Promise<Page> {
+    const { tenantId } = actor.principal;
+    return listResources(this.ctx.dataSource, Proxy, tenantId, query, (row) =>
+      this.show(actor, row),
+    );
   }
 
-  async show(proxy: Proxy): Promise<ProxyResponse> {
-    return toProxyResponse(proxy, await this.#open(proxy), 'read');
+  /** The key of a proxy opens it: a person sees it once, where they make it. */
+  async show({ principal }: Actor, proxy: Proxy): Promise<Partial<ShownProxy>> {
+    const answer = shownTo(principal, toProxyResponse(proxy, await this.#open(proxy), 'read'));
+    if (principal.type !== 'person') return answer;
+    const { key: _, ...shown } = answer;
+    return shown;
   }
 
-  async update(author: Author, id: string, input: ProxyInput): Promise<ProxyResponse> {
+  async update(author: Author, id: string, input: ProxyInput): Promise<ShownProxy> {
     this.#checkCode(input);
     const row = { entity: Proxy, id };
     return changeRow(this.ctx, author, 'update', row, async (manager, proxy) =>
@@ -100,7 +109,7 @@ export class ProxiesService {
     author: Author,
     { proxy, opened }: { proxy: Proxy; opened: OpenedColumns },
     input: ProxyInput,
-  ): Promise<ChangeOutcome<ProxyResponse>> {
+  ): Promise<ChangeOutcome<ShownProxy>> {
     // A policy that has changed since must not keep other members from being changed.
     if (input.destination_url !== proxy.destinationUrl) {
       this.#checkDestination(input.destination_url);
@@ -109,7 +118,7 @@ export class ProxiesService {
     Object.assign(proxy, columns, modifiedNow(author));
     await manager.save(proxy);
     return {
-      result: toProxyResponse(proxy, { key: opened.key, ...secrets }, 'read'),
+      result: shownTo(author, toProxyResponse(proxy, { key: opened.key, ...secrets }, 'read')),
       definitions: [toProxyDefinition(proxy, secrets)],
     };
   }

@@ -1,7 +1,7 @@
 import type { Actor } from '@glovebox/access';
 import { Body, Controller, Delete, Get, HttpCode, Patch, Post, Put } from '@nestjs/common';
 import type { Author } from '../changes/change';
-import { RequirePermission } from '../http/check-permission';
+import { NotForPeople, RequirePermission } from '../http/check-permission';
 import { Caller, ChangedBy, LoadedResource } from '../http/request';
 import { OfResource } from '../http/check-resource';
 import { Tagged } from '../http/entity-tags';
@@ -9,8 +9,11 @@ import { Listing, type ListQuery } from '../lists/listing';
 import type { Page } from '../lists/page';
 import type { MergePatch } from '../validation/patched-dto';
 import { Reactor } from '../entities/reactor.entity';
-import { CreateReactor, UpdateReactor, type ReactorResponse } from './reactors.dto';
+import { CreateReactor, UpdateReactor } from './reactors.dto';
 import { ReactorsService } from './reactors.service';
+
+/** They are not shown what the whole document holds. */
+const patchInstead = 'In the console use PATCH, with the members that change.';
 
 @Controller('reactors')
 export class ReactorsController {
@@ -19,7 +22,7 @@ export class ReactorsController {
   @Post()
   @Tagged()
   @RequirePermission('reactor:create')
-  create(@ChangedBy() author: Author, @Body() input: CreateReactor): Promise<ReactorResponse> {
+  create(@ChangedBy() author: Author, @Body() input: CreateReactor): Promise<object> {
     return this.reactors.create(author, input);
   }
 
@@ -33,19 +36,20 @@ export class ReactorsController {
   @Tagged()
   @RequirePermission('reactor:read')
   @OfResource(Reactor)
-  get(@LoadedResource() reactor: Reactor): Promise<ReactorResponse> {
-    return this.reactors.show(reactor);
+  get(@Caller() actor: Actor, @LoadedResource() reactor: Reactor): Promise<object> {
+    return this.reactors.show(actor, reactor);
   }
 
   @Put(':id')
   @Tagged()
+  @NotForPeople(patchInstead)
   @RequirePermission('reactor:update')
   @OfResource(Reactor)
   update(
     @ChangedBy() author: Author,
     @LoadedResource() { id }: Reactor,
     @Body() input: UpdateReactor,
-  ): Promise<ReactorResponse> {
+  ): Promise<object> {
     return this.reactors.update(author, id, input);
   }
 

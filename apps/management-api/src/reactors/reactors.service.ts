@@ -1,4 +1,4 @@
-import type { Actor } from '@glovebox/access';
+import type { Actor, Principal } from '@glovebox/access';
 import { Injectable } from '@nestjs/common';
 import { In, type EntityManager } from 'typeorm';
 import type { ReactorDefinition } from '@glovebox/definitions';
@@ -14,6 +14,7 @@ import {
   toConfiguration,
   type Configuration,
 } from '../code/configuration';
+import { shownTo } from '../console/shown-to';
 import { Context, type ManagementContext } from '../context';
 import { inTenant, statementsInTenant } from '../database/in-tenant';
 import { listIds, type ListQuery } from '../lists/listing';
@@ -31,11 +32,13 @@ import {
   type UpdateReactor,
 } from './reactors.dto';
 
+type ShownReactor = ReturnType<typeof shownTo<ReactorResponse>>;
+
 @Injectable()
 export class ReactorsService {
   constructor(@Context() private readonly ctx: ManagementContext) {}
 
-  async create(author: Author, input: CreateReactor): Promise<ReactorResponse> {
+  async create(author: Author, input: CreateReactor): Promise<ShownReactor> {
     return change(this.ctx, author, 'create', async (manager) => {
       const formulaId = input.formula.id.toLowerCase();
       const row = { ...newRow(author), formulaId, applicationId: null };
@@ -43,7 +46,7 @@ export class ReactorsService {
       const reactor = manager.create(Reactor, { ...row, ...columns });
       await manager.insert(Reactor, reactor);
       return {
-        result: toReactorResponse(reactor, parts, 'created'),
+        result: shownTo(author, toReactorResponse(reactor, parts, 'created')),
         definitions: [toReactorDefinition(reactor, parts.configuration)],
       };
     });
@@ -61,21 +64,23 @@ export class ReactorsService {
         const formulas = await formulasOf(manager, tenantId, rows);
         return rows.map((reactor) => ({ id: reactor.id, reactor, formulas }));
       });
-    const rows = rowsOf(ids, read, ({ reactor, formulas }) => this.#show(reactor, formulas));
+    const rows = rowsOf(ids, read, ({ reactor, formulas }) =>
+      this.#show(principal, reactor, formulas),
+    );
     return new Page(pagination, rows);
   }
 
-  async show(reactor: Reactor): Promise<ReactorResponse> {
+  async show({ principal }: Actor, reactor: Reactor): Promise<ShownReactor> {
     const { tenantId } = reactor;
     const formulas = await statementsInTenant(this.ctx.dataSource, tenantId, (manager) =>
       formulasOf(manager, tenantId, [reactor]),
     );
-    const shown = await this.#show(reactor, formulas);
+    const shown = await this.#show(principal, reactor, formulas);
     if (!shown) throw notFound(Reactor.noun);
     return shown;
   }
 
-  update(author: Author, id: string, input: UpdateReactor): Promise<ReactorResponse> {
+  update(author: Author, id: string, input: UpdateReactor): Promise<ShownReactor> {
     const row = { entity: Reactor, id };
     return changeRow(this.ctx, author, 'update', row, (manager, reactor) =>
       this.#replace(manager, author, reactor, input),
@@ -107,12 +112,12 @@ export class ReactorsService {
     author: Author,
     reactor: Reactor,
     input: UpdateReactor,
-  ): Promise<ChangeOutcome<ReactorResponse>> {
+  ): Promise<ChangeOutcome<ShownReactor>> {
     const { columns, ...parts } = await this.#decide(manager, reactor, input);
     Object.assign(reactor, columns, modifiedNow(author));
     await manager.save(reactor);
     return {
-      result: toReactorResponse(reactor, parts, 'read'),
+      result: shownTo(author, toReactorResponse(reactor, parts, 'read')),
       definitions: [toReactorDefinition(reactor, parts.configuration)],
     };
   }
@@ -161,13 +166,14 @@ export class ReactorsService {
 
   /** Returns undefined if the formula was deleted after the reactor was read. */
   async #show(
+    principal: Principal,
     reactor: Reactor,
     formulas: ReadonlyMap<string, ReactorFormula>,
-  ): Promise<ReactorResponse | undefined> {
+  ): Promise<ShownReactor | undefined> {
     const formula = formulas.get(reactor.formulaId);
     if (!formula) return undefined;
     const configuration = await this.#configurationOf(reactor);
-    return toReactorResponse(reactor, { formula, configuration }, 'read');
+    return shownTo(principal, toReactorResponse(reactor, { formula, configuration }, 'read'));
   }
 
   #configurationOf(reactor: Reactor): Promise<Configuration> {

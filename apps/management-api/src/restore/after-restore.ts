@@ -91,6 +91,9 @@ async function accept(
   const isPromotion = action === 'promoted';
   if (!isPromotion) await lockDatabase(database);
   const heldNow = isPromotion ? undefined : await holdQueues(database);
+  // The copy may hold sessions that were signed out of since.
+  await database.query('DELETE FROM console_sessions');
+  await database.query('DELETE FROM console_codes');
   const accepted = await acceptDatabase(database, { lost: !isPromotion });
   // Processes do without: the epoch before is one that the database knows.
   await Promise.all([forgetCachedPayloads(redis), tellMarker(ctx, accepted)]).catch(

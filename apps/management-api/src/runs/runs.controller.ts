@@ -3,7 +3,7 @@ import type { RunQuery } from '@glovebox/runs';
 import { Controller, Get, Header, Param } from '@nestjs/common';
 import { Proxy } from '../entities/proxy.entity';
 import { Reactor } from '../entities/reactor.entity';
-import { RequirePermission } from '../http/check-permission';
+import { NotForPeople, RequirePermission } from '../http/check-permission';
 import { OfResource } from '../http/check-resource';
 import { Caller, LoadedResource } from '../http/request';
 import type { Page } from '../lists/page';
@@ -56,6 +56,7 @@ export class ReactorRunsController {
   @Get('results/:request_id')
   @Header('Content-Type', 'application/json')
   @RequirePermission('token:use')
+  @NotForPeople('A result may hold data: its application reads it.')
   @OfResource(Reactor)
   result(
     @Caller() actor: Actor,

@@ -12,7 +12,7 @@ import {
 import type { Author } from '../changes/change';
 import { BodyInterceptor } from '../http/body.interceptor';
 import { CallerInterceptor } from '../http/caller.interceptor';
-import { RequirePermission } from '../http/check-permission';
+import { NotForPeople, RequirePermission } from '../http/check-permission';
 import { Caller, ChangedBy } from '../http/request';
 import {
   DeleteTenant,
@@ -22,6 +22,8 @@ import {
   type WebhookSecretResponse,
 } from './tenants.dto';
 import { TenantsService } from './tenants.service';
+
+const noSecrets = 'The console shows no secrets: use a management key.';
 
 @Controller('tenants/self')
 export class TenantsController {
@@ -53,6 +55,7 @@ export class TenantsController {
 
   @Get('webhook-secret')
   @RequirePermission('tenant:update')
+  @NotForPeople(noSecrets)
   showWebhookSecret(@Caller() actor: Actor): Promise<WebhookSecretResponse> {
     return this.tenants.showWebhookSecret(actor);
   }
@@ -60,6 +63,7 @@ export class TenantsController {
   @Post('webhook-secret/rotate')
   @HttpCode(200)
   @RequirePermission('tenant:update')
+  @NotForPeople(noSecrets)
   rotateWebhookSecret(@ChangedBy() author: Author): Promise<WebhookSecretResponse> {
     return this.tenants.rotateWebhookSecret(author);
   }
