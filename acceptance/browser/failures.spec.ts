@@ -68,7 +68,7 @@ it('a call to a self-signed destination says so, with address and port, and what
   expect(text).toContain('certificate_authority');
 });
 
-it('a reactor that throws is found from the overview: the newest failures lead to its call', async () => {
+it('a reactor that throws on line 3 is found from the overview in three clicks, the line marked', async () => {
   await react(reactorId, { args: { amount: 21 } });
   await page.goto('/');
   const failure = newest()
@@ -77,4 +77,31 @@ it('a reactor that throws is found from the overview: the newest failures lead t
   await failure.getByRole('link').first().click();
   await page.getByRole('heading', { name: 'Call', level: 1 }).waitFor();
   expect(await page.locator('.notice.bad').innerText()).toContain('reactor_error');
+  await page.getByRole('link', { name: 'Run', exact: true }).click();
+  await page.getByRole('heading', { name: 'Run', level: 1 }).waitFor();
+  await page.getByText('no rate for 42').first().waitFor();
+  expect(await page.locator('.notice.bad').innerText()).toContain('line 3');
+  await page.getByRole('link', { name: 'Open in the editor' }).click();
+  await page.getByRole('heading', { name: 'Reactor', level: 1 }).waitFor();
+});
+
+it('two tabs edit one reactor: the second sees both versions, and overwrites nothing', async () => {
+  const second = await openConsole('author');
+  const tabs = [page, second];
+  const names = ['of the first tab', 'of the second tab'];
+  for (const tab of tabs) await tab.goto(`/reactors/${reactorId}`);
+  for (const [at, tab] of tabs.entries()) {
+    await tab.getByRole('textbox', { name: 'Name' }).fill(names[at] ?? '');
+    await tab
+      .getByRole('button', { name: /Review and save/ })
+      .last()
+      .click();
+    await tab.getByRole('dialog').getByRole('button', { name: /^Save/ }).click();
+    if (tab === page) await tab.getByRole('dialog').waitFor({ state: 'detached' });
+  }
+  const compared = second.getByText(names[0] ?? '').first();
+  await compared.waitFor();
+  const url = `${product.baseUrl}/reactors/${reactorId}`;
+  const stored = await call('GET', url, { key: product.adminKey });
+  expect(stored.body.name).toBe(names[0]);
 });

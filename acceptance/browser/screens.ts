@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { call, create, reactorOf, until } from '../product';
+import { call, create, until } from '../product';
 import { product } from './console';
 
 /** The paths of the router, as its file has them. A new screen is shown from the day it is there. */
@@ -15,13 +15,23 @@ const newestId = async (path: string): Promise<string> => {
   return first.id;
 };
 
+const code = `module.exports = async ({ args }) => {
+  console.log('charging', args.amount, 'cents');
+  return { raw: { charged: args.amount * args.rate.factor } };
+};`;
+
+async function reactorThatThrows(): Promise<string> {
+  const name = 'Charge in the currency of the card';
+  const { id } = await create(product, '/reactor-formulas', { type: 'private', name, code });
+  const made = { name, configuration: {}, formula: { id } };
+  return (await create(product, '/reactors', made)).id;
+}
+
 /** Makes one of everything that has a screen. Returns the paths of all screens. */
 export async function everyScreen(): Promise<string[]> {
-  const code =
-    "module.exports = async () => {\n  console.log('asked');\n  throw new Error('no');\n};";
-  const proxy = { name: 'of every screen', destination_url: 'http://127.0.0.1:1' };
+  const proxy = { name: 'Refunds at the bank', destination_url: 'http://127.0.0.1:1' };
   const [reactor, token, { id: proxyId, key: proxyKey }, application] = await Promise.all([
-    reactorOf(product, code),
+    reactorThatThrows(),
     create(product, '/tokens', { type: 'card_number', data: '4242424242424242' }, key),
     create(product, '/proxies', proxy),
     create(product, '/applications', {
@@ -32,7 +42,7 @@ export async function everyScreen(): Promise<string[]> {
   ]);
   await call('POST', `${product.baseUrl}/reactors/${reactor}/react`, {
     key,
-    body: { callback_url: 'http://127.0.0.1:1/hook' },
+    body: { args: { amount: 1999 }, callback_url: 'http://127.0.0.1:1/hook' },
   });
   const headers = { 'SVC-PROXY-KEY': String(proxyKey) };
   await call('POST', `${product.baseUrl}/proxy`, { key, headers, body: {} });
