@@ -193,7 +193,10 @@ export interface Reactor {
   id: string;
   name: string;
   formula: Omit<Formula, 'code'>;
-  configuration: Record<string, unknown>;
+  /** The names that have a value. Nobody in the console is told the value. */
+  configuration_set: string[];
+  /** Only what is set anew. */
+  configuration?: Record<string, unknown>;
   isolation: 'warm' | 'run';
   application_id?: string;
   created_at: string;
@@ -215,6 +218,7 @@ export interface ProxyResource {
   isolation: 'warm' | 'run';
   timeout_ms?: number;
   application_id?: string;
+  configuration_set: string[];
   configuration?: Record<string, unknown>;
   request_transform?: Transform;
   response_transform?: Transform;

@@ -16,6 +16,8 @@ export const longest = [
   'apps/runner/src/frames-that-kill.spec.ts',
   'apps/runner/src/neighbours.spec.ts',
   'libs/definitions/src/lease-under-faults.spec.ts',
+  'acceptance/browser/screens.spec.ts',
+  'acceptance/browser/hostile.spec.ts',
   'acceptance/doctor.spec.ts',
   'acceptance/managed-stores.spec.ts',
   'apps/management-api/src/lists/large-lists.spec.ts',

@@ -65,7 +65,7 @@ function Edited({ first }: { first: Answer<ProxyResource> }) {
     at: string | undefined;
     error: Error | undefined;
   }>();
-  const names = Object.keys(base.configuration ?? {});
+  const names = base.configuration_set;
   const body = () => ({
     proxy_id: id,
     proxy: Object.fromEntries(
