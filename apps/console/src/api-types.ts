@@ -193,7 +193,8 @@ export interface Reactor {
   id: string;
   name: string;
   formula: Omit<Formula, 'code'>;
-  configuration: Record<string, unknown>;
+  /** The names that have a value: people never see the values. */
+  configuration_set: string[];
   isolation: 'warm' | 'run';
   application_id?: string;
   created_at: string;
@@ -215,7 +216,7 @@ export interface ProxyResource {
   isolation: 'warm' | 'run';
   timeout_ms?: number;
   application_id?: string;
-  configuration?: Record<string, unknown>;
+  configuration_set?: string[];
   request_transform?: Transform;
   response_transform?: Transform;
   request_transforms?: unknown[];

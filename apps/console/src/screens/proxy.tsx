@@ -65,7 +65,7 @@ function Edited({ first }: { first: Answer<ProxyResource> }) {
     at: string | undefined;
     error: Error | undefined;
   }>();
-  const names = Object.keys(base.configuration ?? {});
+  const names = base.configuration_set ?? [];
   const body = () => ({
     proxy_id: id,
     proxy: Object.fromEntries(
@@ -157,7 +157,7 @@ function Edited({ first }: { first: Answer<ProxyResource> }) {
           names={names}
           set={names}
           typed={(changes.configuration ?? {}) as Record<string, unknown>}
-          change={(typed) => draft.change('configuration', typed ?? base.configuration)}
+          change={(typed) => draft.change('configuration', typed)}
           isReadOnly={!mayEdit}
           mayAdd
         />

@@ -125,9 +125,9 @@ function Edited({ first, code }: { first: Answer<Reactor>; code: Answer<Formula>
       <Section title="Configuration">
         <Configuration
           names={first.body.formula.configuration.map(({ name }) => name)}
-          set={Object.keys(draft.base.configuration)}
+          set={draft.base.configuration_set}
           typed={(draft.changes.configuration ?? {}) as Record<string, unknown>}
-          change={(typed) => draft.change('configuration', typed ?? draft.base.configuration)}
+          change={(typed) => draft.change('configuration', typed)}
           isReadOnly={!mayEdit}
         />
       </Section>
