@@ -1,6 +1,9 @@
 const { setTimeout: sleep } = require('node:timers/promises');
 const { TestEnvironment } = require('jest-environment-node');
 
+// The first use opens them, and they stay.
+void [process.stdout, process.stderr];
+
 /** A spec fails that leaves a timer, connection or process open, which would keep its process alive. */
 class ClosedEnvironment extends TestEnvironment {
   /** Longer than the timers of clients that close. */

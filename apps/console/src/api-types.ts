@@ -193,7 +193,7 @@ export interface Reactor {
   id: string;
   name: string;
   formula: Omit<Formula, 'code'>;
-  /** The names that have a value. Nobody in the console is told the value. */
+  /** The names that have a value: people never see the values. */
   configuration_set: string[];
   /** Only what is set anew. */
   configuration?: Record<string, unknown>;
