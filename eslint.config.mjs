@@ -36,6 +36,7 @@ const libraries = {
     'database',
     'runs',
   ],
+  'dry-runs': ['problems', 'access', 'definitions', 'seal'],
   testing: [],
 };
 const everyLibrary = Object.keys(libraries);

@@ -55,6 +55,20 @@ describe('a call through the front door', () => {
     ]);
   });
 
+  it('hands on ETag and If-Match', async () => {
+    const body = { name: 'f', code: 'module.exports = () => 1' };
+    const made = await call('POST', `${baseUrl}/reactor-formulas`, { key: adminKey, body });
+    const put = (tag: string) =>
+      call('PUT', `${baseUrl}/reactor-formulas/${String(made.body.id)}`, {
+        ...{ key: adminKey, body, headers: { 'If-Match': tag } },
+      });
+    const tag = String(made.headers.get('etag'));
+    const changed = await put(tag);
+    expect(changed.status).toBe(200);
+    expect(changed.headers.get('etag')).toMatch(/^"/);
+    expect(await put(tag)).toMatchObject({ status: 412, body: { code: 'precondition_failed' } });
+  });
+
   it('the API document is served to everybody', async () => {
     const page = await call('GET', `${baseUrl}/docs`);
     expect([page.status, page.headers.get('content-type')]).toEqual([

@@ -200,6 +200,7 @@ async function environments({ secrets, databaseUrl, redisUrl, keyRing, demoPort 
     'management-api': {
       ...{ ...all, DATABASE_URL: urls.management, REDIS_URL: redisUrl, KEY_RING: keyRing },
       ...{ PORT: `${ports.management}`, OPS_PORT: `${ports.managementOps}` },
+      GATEWAY_URL: `http://127.0.0.1:${ports.gateway}`,
     },
     gateway: {
       ...data,

@@ -229,6 +229,39 @@ export const crossedElsewhere: readonly {
     title: 'hold the ids of 1,000 tokens, and of those beyond them the containers',
     limits: ['sights.rememberedMax'],
   },
+  {
+    spec: 'apps/gateway/src/dry-runs/reactors.spec.ts',
+    title: 'of a tenant are two at once, which hold up no other tenant',
+    limits: ['call-shares.dryRunsOfTenantMax', 'DRY_RUNS_MAX'],
+  },
+  {
+    spec: 'apps/gateway/src/dry-runs/proxies.spec.ts',
+    title: 'a body beyond what is shown is cut, and says how long it is',
+    limits: ['rehearse-proxy.shownBodyMax'],
+  },
+  {
+    spec: 'apps/management-api/src/dry-runs/dry-runs.spec.ts',
+    title: 'takes arguments up to 1 MiB',
+    limits: ['dry-runs.service.argumentBytesMax', 'dry-runs.controller.reactorBytesMax'],
+  },
+  {
+    spec: 'apps/management-api/src/dry-runs/dry-runs.spec.ts',
+    title: 'with %s is refused',
+    limits: [
+      ...['dry-runs.dto.bodyMax', 'dry-runs.dto.headerLinesMax', 'dry-runs.dto.headerBytesMax'],
+      'dry-runs.controller.proxyBytesMax',
+    ],
+  },
+  {
+    spec: 'apps/worker/src/kept-arguments.spec.ts',
+    title: 'arguments of a run that did not fail are not kept, nor any for 0 hours',
+    limits: ['RUN_ARGUMENTS_KEPT'],
+  },
+  {
+    spec: 'apps/worker/src/kept-arguments.spec.ts',
+    title: 'of many failed runs of a tenant the newest are kept',
+    limits: ['RUN_ARGUMENTS_PER_TENANT'],
+  },
 ];
 
 /** Limits that no request can be made to reach, with the reason. */
@@ -376,6 +409,14 @@ export const unreachable: readonly {
       ...['delivery-queue.attemptsListedMax', 'housekeeping.deletedRowsMax'],
       ...['consumer.remindersAtOnceMax', 'run-queue.silentRunsAtOnceMax'],
     ],
+  },
+  {
+    reason: 'met between management API and gateway, below the limits of the body',
+    limits: ['order.orderBytesMax', 'hand-over.answerBytesMax', 'hand-over.connectionsMax'],
+  },
+  {
+    reason: 'met by what a dry run shows, not by its request',
+    limits: ['redacted-value.stepsMax', 'rerun.service.shownTokensMax'],
   },
   {
     reason: 'met by definitions of a newer release: replica.spec.ts',

@@ -18,6 +18,49 @@ export async function useEverything(
   await useReactor(product, secrets, planted, receiver);
   look();
   await throwInReactor(product, secrets, planted, receiver);
+  look();
+  await tryUnsaved(product, secrets, planted);
+}
+
+/** Code that is not saved gets arguments, messages and the stored configuration. */
+async function tryUnsaved(
+  { baseUrl, adminKey: key }: Product,
+  secrets: PlantedSecrets,
+  { reactorId }: PlantedResources,
+): Promise<void> {
+  const code = `module.exports = ({ args, configuration }) => {
+    console.log(args.plain, ...Object.values(configuration));
+    throw new Error(args.plain + Object.values(configuration).join());
+  }`;
+  const args = { plain: secrets.text('argument of a dry run') };
+  const reactor = { formula: { code, configuration: await declaredBy(baseUrl, key, reactorId) } };
+  const body = { reactor_id: reactorId, reactor, args };
+  const tried = await call('POST', `${baseUrl}/reactors/dry-runs`, { key, body });
+  requireStatus(tried.status, 200, tried.text);
+  const transform = {
+    code: 'module.exports = ({ args }) => { console.log(args.body); return args }',
+  };
+  const messages = {
+    request: {
+      body: secrets.text('request of a dry run'),
+      headers: { 'content-type': 'text/plain' },
+    },
+    answer: {
+      body: secrets.text('answer of a dry run'),
+      headers: { 'content-type': 'text/plain' },
+    },
+  };
+  const proxy = { request_transform: transform, response_transform: transform };
+  const shown = await call('POST', `${baseUrl}/proxies/dry-runs`, {
+    key,
+    body: { proxy, ...messages },
+  });
+  requireStatus(shown.status, 200, shown.text);
+}
+
+async function declaredBy(baseUrl: string, key: string, reactorId: string): Promise<unknown> {
+  const { body } = await call('GET', `${baseUrl}/reactors/${reactorId}`, { key });
+  return (body.formula as { configuration: unknown }).configuration;
 }
 
 async function useProxies(

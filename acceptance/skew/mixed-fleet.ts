@@ -1,6 +1,6 @@
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -103,13 +103,15 @@ export class MixedFleet {
 
   /**
    * Exchanges the processes of an app, one at a time. The new one takes calls before the old one
-   * ends, except of runners: those have an address, and the others have their runs meanwhile.
+   * ends, except of runners: those have an address, and the others have their runs meanwhile. A
+   * gateway of 0.1.0 leaves a runner alone for up to two seconds after it is back.
    */
   async exchange(app: App, release: Release): Promise<void> {
     for (const [nth, member] of [...this.#members].filter((one) => one.app === app).entries()) {
       if (app === 'runner') await this.#retire(member);
       await this.#add(app, release, nth);
       if (app !== 'runner') await this.#retire(member);
+      else if (this.#of('gateway', 'old').length > 0) await this.#untilRunnerIsKnown(nth);
     }
   }
 
@@ -121,6 +123,19 @@ export class MixedFleet {
 
   #of(app: App, release: Release): readonly Member[] {
     return [...this.#members].filter((one) => one.app === app && one.release === release);
+  }
+
+  async #untilRunnerIsKnown(nth: number): Promise<void> {
+    const members = [...this.#members];
+    // A process that is asked for its health connects to its runners.
+    const health = [
+      ...members.filter(({ app }) => app === 'gateway').map(({ url }) => url),
+      ...members.filter(({ app }) => app === 'worker').map(({ opsUrl }) => opsUrl),
+    ];
+    await until(async () => {
+      await Promise.all(health.map((url) => fetch(`${url}/health/ready`)));
+      return connectionsTo(this.#sockets[nth] ?? '') === health.length;
+    });
   }
 
   async #add(app: App, release: Release, nth: number): Promise<void> {
@@ -174,6 +189,13 @@ export class MixedFleet {
     const [code] = (await exited) as [number | null];
     if (code !== 0) throw new Error(`${app} ended with ${code}: ${member.logs.join('')}`);
   }
+}
+
+/** What `path` listens with has no part in a connection. */
+function connectionsTo(path: string): number {
+  const connected = '0001 03';
+  const sockets = readFileSync('/proc/net/unix', 'utf8').split('\n');
+  return sockets.filter((line) => line.endsWith(` ${path}`) && line.includes(connected)).length;
 }
 
 function isAlive(pid: number): boolean {

@@ -104,7 +104,7 @@ const bandOfTarget = (rounds) => bandOf(rounds.map(({ target }) => target['perSe
  * @param {readonly string[]} requests
  * @param {Receiver} receiver
  */
-async function runAll({ baseUrl }, requests, receiver) {
+export async function runAll({ baseUrl }, requests, receiver) {
   const begunAt = now();
   let left = runsOfTurn;
   const caller = async () => {

@@ -11,9 +11,9 @@ const headEnd = '\r\n\r\n';
  * makes the turn void.
  *
  * @param {import('../types.js').ReactSite} site
- * @param {{ connections: number, body?: string }} load a GET without a body
+ * @param {{ connections: number, body?: string, status?: number }} load a GET without a body
  */
-export async function callForTurn({ url, headers, pids }, { connections, body }) {
+export async function callForTurn({ url, headers, pids }, { connections, body, status = 200 }) {
   const request = requestOf(new URL(url), headers, body);
   /** @type {number[]} */
   const times = [];
@@ -23,7 +23,7 @@ export async function callForTurn({ url, headers, pids }, { connections, body })
     const connection = await open(new URL(url));
     for (let at = begunAt; at < begunAt + turnMs;) {
       const sentAt = performance.now();
-      await connection.call(request, 200);
+      await connection.call(request, status);
       at = performance.now();
       times.push(at - sentAt);
     }

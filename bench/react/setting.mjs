@@ -56,7 +56,7 @@ export async function createReactor({ dev }, code = adding) {
 /**
  * The arguments of the reactor that adds, with some tokens beside them.
  *
- * @param {import('../types.js').ReactSetting} setting
+ * @param {Pick<import('../types.js').ReactSetting, 'dev'>} setting
  * @param {number} [tokens]
  */
 export async function bodyOf(setting, tokens = 0) {

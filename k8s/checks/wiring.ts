@@ -128,11 +128,15 @@ export const ports: Check = (manifests) => {
   ];
 };
 
-/** Where gateways and workers look for the other apps. */
+/** Where apps look for the others. */
 function urlsOf(manifests: readonly Manifest[]): readonly { name: string; port: number }[] {
   return workloadsOf(manifests)
     .flatMap(({ containers }) => containers.map((container) => environmentOf(container, manifests)))
-    .flatMap(({ MANAGEMENT_URL, RUNNER_URLS }) => [MANAGEMENT_URL, RUNNER_URLS])
+    .flatMap(({ MANAGEMENT_URL, GATEWAY_URL, RUNNER_URLS }) => [
+      MANAGEMENT_URL,
+      GATEWAY_URL,
+      RUNNER_URLS,
+    ])
     .filter((url) => url !== undefined)
     .map((url) => ({ name: new URL(url).hostname, port: Number(new URL(url).port) }));
 }

@@ -117,6 +117,7 @@ export function describeApps(options) {
       DATABASE_URL: urls.management,
       REDIS_URL: redisUrl,
       ...keyRing,
+      GATEWAY_URL: `http://127.0.0.1:${ports.gateway}`,
       ...egress,
     },
     runner: {

@@ -96,6 +96,10 @@ export const settings = {
     268_435_456,
     { min: 33_554_432, max: 8_589_934_592 },
   ),
+  DRY_RUNS_MAX: integer('dry runs under way in this process; one tenant gets at most two', 8, {
+    min: 2,
+    max: 1_024,
+  }),
   DESTINATION_CALLS_MAX: integer(
     'calls under way to one destination of a tenant; above it 503 destination_busy',
     1_024,

@@ -2,6 +2,7 @@ import { Queue } from 'bullmq';
 import { CallLog } from '@glovebox/calls';
 import { connectDatabase, type Database, type KeyUses } from '@glovebox/database';
 import type { DefinitionConnection, DefinitionFollower } from '@glovebox/definitions';
+import { Tickets } from '@glovebox/dry-runs';
 import {
   createEgress,
   egressPolicyOf,
@@ -67,7 +68,7 @@ export interface GatewayContext {
   readonly keyUses: KeyUses;
   readonly runner: RunnerClient;
   readonly runs: Queue;
-  readonly runLog: RunLog;
+  readonly runLog: Pick<RunLog, 'recorder'>;
   readonly callLog: CallLog;
   readonly egress: Egress;
   readonly destinations: Destinations;
@@ -78,6 +79,8 @@ export interface GatewayContext {
   readonly pages: Pages;
   /** Marks a request that has passed this installation. */
   readonly hopMarker: string;
+  /** Of management APIs, for dry runs. */
+  readonly tickets: Tickets;
   readonly headers: ServiceHeaders;
   close(): Promise<void>;
 }
@@ -184,6 +187,7 @@ export async function createGatewayContext(
     calls_of_keys: shares.callsOfKeys,
     buffered_bytes: shares.bufferedBytes,
     turns: shares.turns,
+    dry_runs: shares.dryRuns,
     large_openings: vault.largeOpenings.shares,
     run_lines: waitingLines,
   });
@@ -231,6 +235,7 @@ export async function createGatewayContext(
     rates,
     pages: new Pages({ headers, follower, keyHash }),
     hopMarker: hopMarkerOf(keyHash),
+    tickets: await Tickets.by(stores.sealer),
     headers,
     async close() {
       rates.close();

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { Socket } from 'node:net';
+import { ticketHeader } from '@glovebox/dry-runs';
 import { hasBeenHere, hopHeader } from '@glovebox/egress';
 import { Problem } from '@glovebox/problems';
 import { watchServer } from '@glovebox/service-host';
@@ -14,6 +15,7 @@ import { refuseAmbiguous } from './connection/intake';
 import { methodsOf, routeOf, type Route } from './connection/route';
 import { responseOn } from './connection/upgrade';
 import type { GatewayContext } from './context';
+import { handleDryRun } from './dry-runs/dry-run-handler';
 import { createFrontDoor, type FrontDoor } from './front-door';
 import { productReadiness } from './health';
 import type { Call } from './observing/call';
@@ -104,6 +106,10 @@ async function answerOther(
       const status = ready ? 'ok' : 'degraded';
       return sendJson(res, ready ? 200 : 503, { status, components }, traced(call));
     }
+    case 'dry_run': {
+      const ticket = req.method === 'POST' ? ctx.tickets.read(ticketOf(req)) : undefined;
+      return ticket ? handleDryRun(ctx, req, res, ticket, call) : frontDoor(req, res, call);
+    }
     case 'management':
       return frontDoor(req, res, call);
   }
@@ -115,6 +121,11 @@ const loopHeader = hopHeader.toLowerCase();
 function loopOf({ headers }: IncomingMessage): string | undefined {
   const list = headers[loopHeader];
   return typeof list === 'string' ? list : undefined;
+}
+
+function ticketOf({ headers }: IncomingMessage): string | undefined {
+  const ticket = headers[ticketHeader];
+  return typeof ticket === 'string' ? ticket : undefined;
 }
 
 const traced = ({ traceId }: Call) => ({ [traceHeader]: traceId });

@@ -88,6 +88,7 @@ export async function startSpecGateway(environment: Record<string, string> = {})
     accessLog,
     management,
     redis,
+    define,
 
     async tenantSettings(settings: Record<string, string>): Promise<void> {
       await define({ kind: 'tenant', id: tenantId, tenantId, settings, webhookSecrets: [] });

@@ -11,6 +11,7 @@ void runCommand(async () => {
   const ctx = await createRestoreContext(loadRestoreConfig(process.env));
   try {
     const restored = await afterRestore(ctx, options);
+    if (restored.endedKeys?.newerApplications.length) process.exitCode = 1;
     return json ? JSON.stringify(restored) : describeRestored(restored);
   } finally {
     await ctx.close();

@@ -21,6 +21,8 @@ import { openApiDocument, type OpenApiDocument } from './openapi/document';
 import { serveDocs } from './openapi/serve';
 import { DeliveriesController } from './deliveries/deliveries.controller';
 import { DeliveriesService } from './deliveries/deliveries.service';
+import { DryRunsController } from './dry-runs/dry-runs.controller';
+import { DryRunsService } from './dry-runs/dry-runs.service';
 import { LogsController } from './logs/logs.controller';
 import { LogsService } from './logs/logs.service';
 import { OverviewController } from './overview/overview.controller';
@@ -33,6 +35,7 @@ import { ReactorFormulasService } from './reactor-formulas/reactor-formulas.serv
 import { ReactorsController } from './reactors/reactors.controller';
 import { ReactorsService } from './reactors/reactors.service';
 import { ProxyRunsController, ReactorRunsController, RunsController } from './runs/runs.controller';
+import { RerunService } from './runs/rerun.service';
 import { RunsService } from './runs/runs.service';
 import { TenantsController } from './tenants/tenants.controller';
 import { TenantsService } from './tenants/tenants.service';
@@ -49,6 +52,7 @@ export const controllers: Type[] = [
   ReactorsController,
   ProxiesController,
   OverviewController,
+  DryRunsController,
   CallsController,
   RunsController,
   ReactorRunsController,
@@ -80,8 +84,10 @@ class AppModule {
         ReactorsService,
         ProxiesService,
         OverviewService,
+        DryRunsService,
         CallsService,
         RunsService,
+        RerunService,
         DeliveriesService,
         TenantsService,
         LogsService,

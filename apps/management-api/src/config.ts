@@ -32,6 +32,7 @@ export const settings = {
     4,
     { min: 2, max: 1_000 },
   ),
+  GATEWAY_URL: text('where a gateway listens, which carries out dry runs', 'http://127.0.0.1:8080'),
   CONSOLE_PORT: optionalPort(
     'the port of the console, an origin of its own with its sessions; unset: there is no console',
   ),

@@ -18,7 +18,9 @@ import { observeShares, type Shares } from '@glovebox/shares';
 import { connectStores, observeDefinitions, watchSchema, type SchemaWatch } from '@glovebox/stores';
 import { redisServices } from '@glovebox/store-urls';
 import { usesOneByOne, Vault } from '@glovebox/vault';
+import { Tickets } from '@glovebox/dry-runs';
 import type { ManagementConfig } from './config';
+import { DryRunGateway } from './dry-runs/hand-over';
 import { createPageShares } from './shares/page-shares';
 import { createBodyShares, type BodyShares } from './shares/body-room';
 import { createDataSource, type SharedDataSource } from './database/data-source';
@@ -50,6 +52,7 @@ export interface ManagementContext {
   readonly egress: Egress;
   readonly headers: ServiceHeaders;
   readonly callLog: CallLog;
+  readonly dryRuns: DryRunGateway;
   close(): Promise<void>;
 }
 
@@ -140,6 +143,7 @@ export async function createManagementContext(
     onFault: onFault('reveals were not counted together'),
   });
 
+  const dryRuns = new DryRunGateway(config.GATEWAY_URL, await Tickets.by(stores.sealer));
   const callLog = new CallLog({ sql: ofAllTenants(dataSource), registry, logger });
 
   return {
@@ -169,9 +173,11 @@ export async function createManagementContext(
     egress: createEgress(egressPolicy),
     headers: new ServiceHeaders(config.HEADER_PREFIXES),
     callLog,
+    dryRuns,
     async close() {
       callRate?.close();
       revealRate?.close();
+      dryRuns.close();
       await callLog.stop();
       await stores.close();
       await searches.close();

@@ -76,6 +76,7 @@ export const operations: readonly Operation[] = [
   { method: 'get', path: '/calls/:id', permission: 'log:read' },
   { method: 'get', path: '/runs', permission: 'log:read' },
   { method: 'get', path: '/runs/:id', permission: 'log:read' },
+  { method: 'post', path: '/runs/:id/rerun', permission: 'token:use' },
   { method: 'get', path: '/reactors/:id/runs', permission: 'log:read' },
   { method: 'get', path: '/reactors/:id/runs/:run_id', permission: 'log:read' },
   { method: 'get', path: '/reactors/:id/results/:request_id', permission: 'token:use' },
@@ -124,6 +125,19 @@ export const operations: readonly Operation[] = [
     body: () => ({ name: 'name' }),
   },
   { method: 'delete', path: '/reactors/:id', permission: 'reactor:delete' },
+
+  {
+    method: 'post',
+    path: '/reactors/dry-runs',
+    permission: 'reactor:update',
+    body: (ids) => ({ reactor_id: ids.reactor }),
+  },
+  {
+    method: 'post',
+    path: '/proxies/dry-runs',
+    permission: 'proxy:update',
+    body: (ids) => ({ proxy_id: ids.proxy, request: {} }),
+  },
 
   { method: 'post', path: '/proxies', permission: 'proxy:create', body: proxy },
   { method: 'get', path: '/proxies', permission: 'proxy:read' },

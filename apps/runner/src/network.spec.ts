@@ -141,6 +141,29 @@ const matrix = specRuntimes.flatMap((runtime) =>
   ),
 );
 
+it.each(matrix)(
+  '%s on %s reaches and looks up nothing where the network is off',
+  async (client, runtime) => {
+    const before = seen.connections;
+    const asked = dns.questions.length;
+    const body = `const tried = async (work) => { try { return await work() } catch (error) { return codeOf(error) } };
+    return {
+      name: await tried(() => send(args.client, args.urls[0])),
+      address: await tried(() => send(args.client, args.urls[1])),
+      lookUp: await tried(() => require('dns').promises.lookup('service.test')),
+      raw: await tried(() => new Promise((resolve, reject) =>
+        require('net').connect(args.ports.echo, '127.0.0.1', resolve).on('error', reject))),
+    }`;
+    const urls = [`http://service.test:${ports.http}/a`, `http://127.0.0.1:${ports.http}/a`];
+    const outcome = await inSandbox(body, { client, urls }, { runtime, network: false });
+    expect(valueOf(outcome)).toEqual({
+      ...{ name: 'ENETDOWN', address: 'ENETDOWN', lookUp: 'ENETDOWN', raw: 'ENETDOWN' },
+    });
+    expect(seen.connections).toBe(before);
+    expect(dns.questions.length).toBe(asked);
+  },
+);
+
 describe.each(matrix)('%s on %s', (client, runtime) => {
   const run = async (body: string, args: Record<string, unknown> = {}): Promise<unknown> =>
     valueOf(await inSandbox(body, { client, ...args }, { runtime }));

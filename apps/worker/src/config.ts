@@ -18,6 +18,16 @@ export const settings = {
     min: 1,
     max: 1_000,
   }),
+  RUN_ARGUMENTS_KEPT: integer(
+    'hours that the arguments of a failed async run are kept, so that it can be repeated; 0: never',
+    24,
+    { min: 0, max: 168 },
+  ),
+  RUN_ARGUMENTS_PER_TENANT: integer(
+    'failed runs of a tenant whose arguments are kept, the newest; each takes up to 1 MiB',
+    1_000,
+    { min: 1, max: 100_000 },
+  ),
   RUNS_KEPT_DAYS: integer('days that runs are kept in the log', 30, { min: 1, max: 100 }),
   DELIVERIES_KEPT_DAYS: integer('days that webhooks are kept in the log', 30, {
     min: 1,

@@ -1,4 +1,6 @@
-import { requirePermission } from '@glovebox/access';
+import { isRole, personPrincipal, requirePermission, type Principal } from '@glovebox/access';
+import type { Sql } from '@glovebox/database';
+import { valueTemplate } from '@glovebox/expressions';
 import { principalOf, type DefinitionSnapshot } from '@glovebox/definitions';
 import { Problem, toProblem, type ProblemCode } from '@glovebox/problems';
 import { decideReactor, findReactor, invokeReactor, type InvokedReactor } from '@glovebox/reactors';
@@ -16,6 +18,7 @@ import {
   renewRun,
   type ClaimedRun,
   type EndOfRun,
+  type Keeping,
   type OpenedRun,
   type ReleaseReason,
   type RunRecord,
@@ -64,7 +67,8 @@ export async function executeRun(
       ctx.metrics.runReleased(result.reason);
       return result.reason === 'later' ? 'later' : 'done';
     }
-    if (!(await finishRun(ctx.database, ctx.sealer, run, result))) throw new Fenced();
+    const end = { ...result, keeping: keepingOf(ctx, run, result.record) };
+    if (!(await finishRun(ctx.database, ctx.sealer, run, end))) throw new Fenced();
     ctx.metrics.runEnded(result.record, queuedMsOf(run, result.record));
     return 'done';
   } catch (error) {
@@ -73,6 +77,27 @@ export async function executeRun(
     return 'done';
   } finally {
     await renewing.stop();
+  }
+}
+
+/** Only a run that failed is worth repeating. */
+function keepingOf(
+  { config }: WorkerContext,
+  { args }: OpenedRun,
+  { outcome }: RunRecord,
+): Keeping | undefined {
+  const { RUN_ARGUMENTS_KEPT: hours, RUN_ARGUMENTS_PER_TENANT: runsMax } = config;
+  if (outcome === 'completed' || hours === 0) return undefined;
+  const until = new Date(Date.now() + hours * 3_600_000);
+  return { until, runsMax, tokenIds: tokensIn(args) };
+}
+
+/** Arguments that cannot be read name none: they failed for that. */
+function tokensIn(args: OpenedRun['args']): readonly string[] {
+  try {
+    return valueTemplate(args).tokenIds;
+  } catch {
+    return [];
   }
 }
 
@@ -96,8 +121,10 @@ async function runReactor(
   try {
     const { args, timeoutMs, traceId } = run;
     const { follower } = ctx.definitions;
-    const find = (definitions: DefinitionSnapshot): InvokedReactor => reactorOf(run, definitions);
-    const decision = decideReactor(follower, await follower.current(), find);
+    const definitions = await follower.current();
+    const person = await personOf(ctx.database, run, definitions);
+    const find = (now: DefinitionSnapshot): InvokedReactor => reactorOf(run, now, person);
+    const decision = decideReactor(follower, definitions, find);
     const response = await invokeReactor(ctx, {
       ...decision.decided,
       decision,
@@ -155,20 +182,47 @@ function failed(
   return { status: 'ended', body: JSON.stringify(problem.body()), record, sights };
 }
 
+/** The person that repeated the run from the console, with the role of now. */
+async function personOf(
+  sql: Sql,
+  { tenantId, actorId }: OpenedRun,
+  definitions: DefinitionSnapshot,
+): Promise<Principal | undefined> {
+  definitions.requireReadable('application', actorId);
+  if (definitions.find('application', tenantId, actorId)) return undefined;
+  const [person] = await sql.query<{ role: string }>(
+    'SELECT role FROM people WHERE tenant_id = $1 AND id = $2',
+    [tenantId, actorId],
+  );
+  if (!person || !isRole(person.role)) return undefined;
+  return personPrincipal({ id: actorId, tenantId, role: person.role });
+}
+
 /**
  * Decides again by the definitions of now: a permission that was revoked since the 202 is denied.
  * The row does not say which key invoked. An application without any key left invokes nothing.
  */
-function reactorOf(run: OpenedRun, definitions: DefinitionSnapshot): InvokedReactor {
-  const { tenantId, actorId, reactorId } = run;
-  definitions.requireReadable('application', actorId);
-  const application = definitions.find('application', tenantId, actorId);
-  const caller = application && principalOf(application);
-  if (!caller || application.keys.length === 0) {
+function reactorOf(
+  run: OpenedRun,
+  definitions: DefinitionSnapshot,
+  person: Principal | undefined,
+): InvokedReactor {
+  const { tenantId, reactorId } = run;
+  const caller = person ?? applicationOf(run, definitions);
+  if (!caller) {
     throw new Problem('invalid_api_key', {
       detail: 'The application that started this run is gone, has expired or has no key any more.',
     });
   }
   requirePermission(caller, 'token:use');
   return { ...findReactor(definitions, tenantId, reactorId), caller };
+}
+
+function applicationOf(
+  { tenantId, actorId }: OpenedRun,
+  definitions: DefinitionSnapshot,
+): Principal | undefined {
+  definitions.requireReadable('application', actorId);
+  const application = definitions.find('application', tenantId, actorId);
+  return application?.keys.length ? principalOf(application) : undefined;
 }

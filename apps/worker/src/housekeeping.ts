@@ -32,6 +32,12 @@ const works = (config: WorkerConfig): readonly Work[] => [
   },
   /** Stored answers that show tokens which are gone. */
   { name: 'gone_answers', everyMs: 5 * secondMs, deletePart: byOwner('erase_gone_answers') },
+  /** Arguments of failed runs whose time is over. */
+  {
+    name: 'kept_arguments',
+    everyMs: minuteMs,
+    deletePart: byOwner('delete_kept_arguments'),
+  },
   /** Idempotency keys that were used more than 24 hours ago. */
   {
     name: 'idempotency_keys',

@@ -18,6 +18,7 @@ export {
 export {
   grantFor,
   grantsFor,
+  holds,
   requirePermission,
   ruleFor,
   type AccessRule,

@@ -21,8 +21,8 @@ export interface Principal {
   readonly rules: readonly AccessRule[];
 }
 
-/** Checks the gate of an endpoint: the permission is listed plainly, or in any rule. */
-function holds(principal: Principal, permission: Permission): boolean {
+/** The gate of an endpoint: the permission is listed plainly, or in any rule. */
+export function holds(principal: Principal, permission: Permission): boolean {
   return (
     principal.permissions.includes(permission) ||
     principal.rules.some((rule) => rule.permissions.includes(permission))

@@ -22,6 +22,7 @@ export {
   appendDefinition,
   appendDeletion,
   appendTenantDeletion,
+  isUnderstood,
   listLog,
   readPayloads,
   versionOf,

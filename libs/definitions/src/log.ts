@@ -81,25 +81,25 @@ export async function appendDefinition(
   definition: Definition,
 ): Promise<number> {
   const version = await sealingVersion(sql, ring.newestVersion);
-  await requireUnderstood(sql, ring, definition);
+  if (!(await isUnderstood(sql, ring, definition))) throw tooOldFor(definition.kind);
   return append(sql, { ...definition, payload: sealDefinition(ring, version, definition) });
 }
 
 /**
- * Refuses to replace a definition that this process is too old for: it would leave out what it does
- * not know of. The transaction holds the row of the resource, so that nobody else replaces it. A
+ * False for a definition that this process is too old for: whoever replaced it would leave out what he
+ * does not know of. The transaction holds the row of the resource, so that nobody else replaces it. A
  * deletion leaves nothing out.
  */
-async function requireUnderstood(
+export async function isUnderstood(
   sql: Sql,
   ring: KeyRing,
-  { kind, id, tenantId }: Definition,
-): Promise<void> {
+  { kind, id, tenantId }: Pick<Definition, 'kind' | 'id' | 'tenantId'>,
+): Promise<boolean> {
   const [known] = await sql.query<{ payload: Buffer }>(
     'SELECT payload FROM definition_log WHERE kind = $1 AND id = $2 AND payload IS NOT NULL',
     [kind, id],
   );
-  if (known && isNewer(ring, { kind, id, tenantId, payload: known.payload })) throw tooOldFor(kind);
+  return !known || !isNewer(ring, { kind, id, tenantId, payload: known.payload });
 }
 
 export function appendDeletion(

@@ -7,6 +7,6 @@ import type { Vault } from '@glovebox/vault';
 export interface ReactorContext {
   readonly database: Database;
   readonly vault: Vault;
-  readonly runner: RunnerClient;
+  readonly runner: Pick<RunnerClient, 'run'>;
   readonly logger: Pick<Logger, 'error'>;
 }

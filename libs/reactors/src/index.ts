@@ -1,6 +1,7 @@
 export { waitingLines } from './line-redactions';
 export { OpenedValues } from './opened-values';
 export { redactorOf, type KnownToRun } from './redact';
+export { redactedValue, secretsOf } from './redacted-value';
 export { RunRecording, runsRecorded } from './run-recording';
 export { asyncTimeoutMaxMs, returnedValue, type Ran } from './reactor-response';
 export { serviceCalls } from './service-calls';

@@ -15,10 +15,14 @@ import { serviceCalls } from './service-calls';
 export interface Invocation extends InvokedReactor, ReactorCall {
   readonly decision: ReactorDecision;
   readonly urgency: Urgency;
+  /** The use of the tokens in the arguments, as the audit log calls it. */
+  readonly operation?: 'reactor.invoke' | 'reactor.dry_run';
   readonly timeoutMs: number;
   readonly signal?: Cancellation | undefined;
   /** Told of the tokens that the arguments use, once they are open. */
   readonly onTokens?: (ids: readonly string[]) => void;
+  /** Told of all that the run knows, before its code starts. */
+  readonly onKnown?: ((known: KnownToRun) => void) | undefined;
   /** Called just before the code starts. A throw keeps it from starting. */
   readonly beforeCode?: (() => Promise<void>) | undefined;
   /** Called when the code has not been started after all. */
@@ -68,10 +72,11 @@ async function runRecorded(
   invocation: Invocation,
   recording: RunRecording,
 ): Promise<ReactorResponse> {
+  const { operation = 'reactor.invoke' } = invocation;
   const { args, detokenized, data, tokenIds } = await readyArguments(
     context,
     invocation,
-    'reactor.invoke',
+    operation,
   );
   recording.uses(tokenIds);
   invocation.onTokens?.(tokenIds);
@@ -91,6 +96,7 @@ async function runRecorded(
     code: formula.code,
   };
   recording.knows(known);
+  invocation.onKnown?.(known);
   const outcome = await runCode(context, invocation, args, { opened, recording });
   recording.ended(outcome);
   if (outcome.kind === 'no_capacity' || outcome.kind === 'args_too_large') {

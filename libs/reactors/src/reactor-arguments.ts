@@ -22,6 +22,8 @@ export interface ReactorCall {
   readonly traceId: string;
   /** Remembers what the answer may show of tokens, where it is kept. */
   readonly sights?: Sights | undefined;
+  /** The caller uses no tokens: expressions stay as they are. */
+  readonly keepsExpressions?: boolean;
   /** Limits what the arguments of one request may expand to beside other requests. */
   readonly budget?: Budget | undefined;
 }
@@ -61,7 +63,7 @@ function dependsOnTokens(args: unknown, path: readonly string[]): boolean {
   return false;
 }
 
-type OperationOnArguments = 'reactor.invoke' | 'reactor.accept';
+type OperationOnArguments = 'reactor.invoke' | 'reactor.accept' | 'reactor.dry_run';
 
 interface ReadyArguments {
   readonly args: Readonly<Record<string, unknown>>;
@@ -82,10 +84,12 @@ export function readyArguments(
   const template = valueTemplate(call.args);
   const { tokenIds } = template;
   // An expression begins with a token: without any, the arguments are as they were sent.
-  if (tokenIds.length > 0) return openArguments(context, call, operation, template);
+  if (tokenIds.length > 0 && !call.keepsExpressions) {
+    return openArguments(context, call, operation, template);
+  }
   const detokenized = objectOf(call.args);
   const args = castArguments(call.formula.requestParameters, detokenized);
-  return { args, detokenized, data: [], tokenIds };
+  return { args, detokenized, data: [], tokenIds: call.keepsExpressions ? [] : tokenIds };
 }
 
 async function openArguments(

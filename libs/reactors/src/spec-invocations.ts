@@ -6,7 +6,7 @@ import {
   type FormulaDefinition,
   type ReactorDefinition,
 } from '@glovebox/definitions';
-import { createRunnerClient } from '@glovebox/sandbox';
+import { createRunnerClient, type RunnerClient } from '@glovebox/sandbox';
 import { parseKeyRing, Sealer } from '@glovebox/seal';
 import { createTestDatabase, startRunner, type TestDatabase } from '@glovebox/testing';
 import { TokenUses, Vault } from '@glovebox/vault';
@@ -84,6 +84,7 @@ export class SpecInvocations {
 
   readonly database: Database;
   context: ReactorContext;
+  private readonly client: RunnerClient;
 
   constructor(
     readonly testDatabase: TestDatabase,
@@ -91,17 +92,18 @@ export class SpecInvocations {
   ) {
     const url = testDatabase.dataUrl;
     this.database = connectDatabase({ url, app: 'spec', connectionsMax: 3 });
+    this.client = createRunnerClient({ urls: [runner.url], secret: runner.secret });
     const ring = parseKeyRing(`1:${randomBytes(32).toString('base64')}`);
     this.context = {
       database: this.database,
       vault: new Vault(new Sealer(ring, dataKeyTable(this.database)), new TokenUses(this.database)),
-      runner: createRunnerClient({ urls: [runner.url], secret: runner.secret }),
+      runner: this.client,
       logger: { error: () => undefined },
     };
   }
 
   async close(): Promise<void> {
-    await this.context.runner.close();
+    await this.client.close();
     await this.runner.stop();
     await this.database.close();
     await this.testDatabase.drop();

@@ -34,6 +34,8 @@ export interface RunRow {
   createdAt: Date;
   startedAt: Date | null;
   endedAt: Date | null;
+  /** Null: its arguments are not kept. */
+  argumentsKeptUntil: Date | null;
 }
 
 /** A run with its sealed texts. A list leaves them out: each would have to be opened. */
@@ -49,13 +51,17 @@ const ended = `id, kind, resource_id AS "resourceId", application_id AS "applica
   status, outcome, http_status AS "httpStatus", argument_names AS "argumentNames",
   token_ids AS "tokenIds", trace_id AS "traceId", attempt, queued_ms AS "queuedMs",
   duration_ms AS "durationMs", position, created_at AS "createdAt", started_at AS "startedAt",
-  ended_at AS "endedAt"`;
+  ended_at AS "endedAt",
+  (SELECT kept_until FROM kept_arguments k
+   WHERE k.tenant_id = ended_runs.tenant_id AND k.run_id = ended_runs.id AND kept_until > now())
+    AS "argumentsKeptUntil"`;
 const waiting = `id, 'reactor' AS kind, reactor_id AS "resourceId", actor_id AS "applicationId",
   'async' AS mode, status, NULL AS outcome, NULL::smallint AS "httpStatus",
   NULL::text[] AS "argumentNames", NULL::text[] AS "tokenIds", trace_id AS "traceId",
   ${attemptColumn} AS attempt, NULL::integer AS "queuedMs",
   NULL::integer AS "durationMs", NULL::jsonb AS position, created_at AS "createdAt",
-  started_at AS "startedAt", NULL::timestamptz AS "endedAt"`;
+  started_at AS "startedAt", NULL::timestamptz AS "endedAt",
+  NULL::timestamptz AS "argumentsKeptUntil"`;
 
 /** Selects the runs with these ids, of a tenant. */
 export const runsById = `SELECT ${ended} FROM ended_runs WHERE tenant_id = $2 AND id = ANY ($1)

@@ -74,8 +74,16 @@ const holdLock = `hashtext('glovebox hold')`;
 
 /** Waits for whoever holds queues, and keeps others from it to the end of the transaction. */
 export async function holdAlone(sql: Sql): Promise<void> {
+  await stayOpen(sql);
   await sql.query(`SELECT pg_advisory_xact_lock(${holdLock})`);
 }
+
+/** The connection of the lock is idle for as long as the work on the others takes. */
+const stayOpen = (sql: Sql): Promise<unknown> =>
+  sql.query(
+    `SELECT set_config(name, '0', true) FROM pg_settings
+     WHERE name IN ('idle_in_transaction_session_timeout', 'transaction_timeout')`,
+  );
 
 /**
  * Holds the queues of a database that lost commits in a failover, and opens them again. Any worker
@@ -84,6 +92,7 @@ export async function holdAlone(sql: Sql): Promise<void> {
 export async function holdAfterLoss(database: SqlPool): Promise<HeldCounts | undefined> {
   if (!(await isHolding(database))) return undefined;
   return database.transaction(async (alone) => {
+    await stayOpen(alone);
     const [lock] = await alone.query<{ isMine: boolean }>(
       `SELECT pg_try_advisory_xact_lock(${holdLock}) AS "isMine"`,
     );

@@ -63,8 +63,10 @@ export {
   type HeldCounts,
   type HeldOfTenant,
 } from './held-rows';
+export { openKeptRun, type Keeping, type KeptRun } from './kept-arguments';
 export { remindOfRuns, runQueue, workerAliveKey } from './reminders';
 export { replayableDeliveries, requeue, requeueable, sendNow } from './replay-deliveries';
+export type { Arguments } from './run-columns';
 export {
   claimRuns,
   fateOfUnopened,
@@ -79,7 +81,6 @@ export {
   releaseRun,
   renewRun,
   takeBackSilentRuns,
-  type Arguments,
   type ClaimedRun,
   type EndOfRun,
   type OpenedRun,

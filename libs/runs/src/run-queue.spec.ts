@@ -13,11 +13,11 @@ import {
   openRun,
   releaseRun,
   renewRun,
-  runPlace,
   takeBackSilentRuns,
   type ClaimedRun,
   type NewRun,
 } from './run-queue';
+import { runPlace } from './run-columns';
 import { startSpecRows, type SpecRows } from './spec-rows';
 
 let rows: SpecRows;

@@ -1,11 +1,13 @@
 import {
+  readerVersion,
   SharedStatement,
   timeOrderedId,
+  type Locking,
   type PreparedStatement,
   type Sql,
 } from '@glovebox/database';
 import { Problem } from '@glovebox/problems';
-import type { Place, Sealer } from '@glovebox/seal';
+import type { Sealer } from '@glovebox/seal';
 import type { Sight } from '@glovebox/vault';
 import {
   deliveryValues,
@@ -33,10 +35,14 @@ import {
   type OwnedClaim,
 } from './shared-claims';
 import { attemptOf, isOpen } from './held-rows';
+import {
+  insertionOfArguments,
+  keepingValues,
+  trimKeptArguments,
+  type Keeping,
+} from './kept-arguments';
+import { runPlace, type Arguments } from './run-columns';
 import { isUnderstood, waitingRows } from './waiting-rows';
-
-/** As they were sent: an object, or a text whose expressions yield one. */
-export type Arguments = Readonly<Record<string, unknown>> | string;
 
 /** All that an async run will need, stored before its 202. */
 export interface NewRun {
@@ -45,10 +51,14 @@ export interface NewRun {
   readonly actorId: string;
   /** The arguments as received. Their expressions are expanded when the run starts. */
   readonly args: Arguments;
+  /** Empty: the result is sent to nobody, and not kept. */
   readonly callbackUrl: string;
   readonly timeoutMs: number;
   readonly traceId: string;
 }
+
+/** Workers of 0.1.0 know no run without a callback. */
+const readersOf = ({ callbackUrl }: NewRun): number => (callbackUrl === '' ? readerVersion : 1);
 
 /**
  * Inserts a run that is due at once, and returns its id. A tenant may have `pendingMax` runs and
@@ -68,8 +78,8 @@ export async function insertRun(
   ]);
   const inserted = await sql.query(
     `INSERT INTO reactor_runs (id, tenant_id, reactor_id, actor_id, status, arguments, callback_url,
-       timeout_ms, trace_id, created_at, due_at)
-     SELECT $1, $2::uuid, $3, $4, 'pending', $5, $6, $7, $8, $10, now()
+       timeout_ms, trace_id, created_at, reader_version, due_at)
+     SELECT $1, $2::uuid, $3, $4, 'pending', $5, $6, $7, $8, $10, $11, now()
      WHERE ${waitingRows('$2', '$9')} < $9
      RETURNING id`,
     [
@@ -84,6 +94,7 @@ export async function insertRun(
       pendingMax,
       // Lists look for the time in the id.
       new Date(now),
+      readersOf(run),
     ],
   );
   if (inserted.length === 0) {
@@ -93,15 +104,6 @@ export async function insertRun(
     });
   }
   return id;
-}
-
-/** The place that a sealed column of a run is bound to. */
-export function runPlace(
-  tenantId: string,
-  record: string,
-  column: 'arguments' | 'callback_url',
-): Place {
-  return { table: 'reactor_runs', column, tenantId, record };
 }
 
 /** The lease of a worker on a run. The worker renews it three times in that span. */
@@ -258,6 +260,8 @@ export interface EndOfRun {
   readonly body: string;
   readonly record: RunRecord;
   readonly sights: readonly Sight[];
+  /** Undefined: its arguments go with it. */
+  readonly keeping?: Keeping | undefined;
 }
 
 /**
@@ -268,13 +272,13 @@ export async function finishRun(
   database: Sql,
   sealer: Sealer,
   run: OpenedRun,
-  { body, record, sights }: EndOfRun,
+  { body, record, sights, keeping }: EndOfRun,
 ): Promise<boolean> {
   const [sealed, delivery] = await Promise.all([
     sealTexts(sealer, entryOf(run, record)),
-    sealDelivery(sealer, run, body, sights),
+    run.callbackUrl === '' ? undefined : sealDelivery(sealer, run, body, sights),
   ]);
-  return endRun(database, run, { record, sealed, delivery });
+  return endRun(database, run, { record, sealed, delivery, keeping });
 }
 
 type EndingRun = Pick<
@@ -287,18 +291,24 @@ interface Ending extends OwnedClaim {
   readonly row: Readonly<Record<string, unknown>>;
   readonly sealed: typeof noTexts;
   readonly delivery: NewDelivery | undefined;
+  readonly keeping: Keeping | undefined;
 }
 
 /** Ends runs whose claims still hold. $3 to $5 are the runs of the log, $6 to $8 their webhooks. */
-const endStatement = lockable(
-  'end-runs',
-  (locking) => `
+const ending = (returned: string, more: string) => (locking: Locking) => `
   WITH ${runsHeld(locking)},
   ended AS (
-    DELETE FROM reactor_runs USING mine WHERE reactor_runs.id = mine.id RETURNING mine.nth),
+    DELETE FROM reactor_runs USING mine WHERE reactor_runs.id = mine.id RETURNING ${returned}),
   logged AS (${insertionOfRuns('$3', '$4', '$5', 'WHERE nth IN (SELECT nth FROM ended)')}),
-  due AS (${insertionOfDeliveries('$6', '$7', '$8', 'WHERE nth IN (SELECT nth FROM ended)')})
-  SELECT nth::int FROM ended`,
+  due AS (${insertionOfDeliveries('$6', '$7', '$8', 'WHERE nth IN (SELECT nth FROM ended)')})${more}
+  SELECT nth::int FROM ended`;
+
+const endStatement = lockable('end-runs', ending('mine.nth', ''));
+
+/** Takes over the arguments of some of them: $9. Where none is kept, nothing is paid for it. */
+const endAndKeepStatement = lockable(
+  'end-and-keep-runs',
+  ending('mine.nth, reactor_runs.*', `, kept AS (${insertionOfArguments('$9')})`),
 );
 
 const ends = new SharedStatement<Ending, true>({
@@ -309,16 +319,30 @@ const ends = new SharedStatement<Ending, true>({
     (delivery ? delivery.body.length + delivery.callbackUrl.length : 0),
   write: async (sql, endings, locking) => {
     const deliveries = endings.map(({ delivery }) => delivery);
-    const rows = await sql.query<Numbered>(endStatement[locking], [
+    const values = [
       ...claimsOf(endings),
       JSON.stringify(endings.map(({ row }) => row)),
       endings.map(({ sealed }) => sealed.lines),
       endings.map(({ sealed }) => sealed.reason),
       ...deliveryValues(deliveries),
-    ]);
+    ];
+    if (endings.every(({ keeping }) => keeping === undefined)) {
+      const rows = await sql.query<Numbered>(endStatement[locking], values);
+      return answersOf(endings, rows, () => true);
+    }
+    const kept = keepingValues(endings.map(({ keeping }) => keeping));
+    const rows = await sql.query<Numbered>(endAndKeepStatement[locking], [...values, kept]);
+    // The ends are committed. What is left over is trimmed behind the next run that fails.
+    await trimKept(sql, endings).catch(() => undefined);
     return answersOf(endings, rows, () => true);
   },
 });
+
+async function trimKept(sql: Sql, endings: readonly Ending[]): Promise<void> {
+  const limits = new Map<string, number>();
+  for (const { tenantId, keeping } of endings) if (keeping) limits.set(tenantId, keeping.runsMax);
+  for (const [tenantId, runsMax] of limits) await trimKeptArguments(sql, tenantId, runsMax);
+}
 
 async function endRun(
   sql: Sql,
@@ -326,14 +350,15 @@ async function endRun(
   end: {
     readonly record: RunRecord;
     readonly sealed: typeof noTexts;
-    readonly delivery?: NewDelivery;
+    readonly delivery?: NewDelivery | undefined;
+    readonly keeping?: Keeping | undefined;
   },
 ): Promise<boolean> {
-  const { record, sealed, delivery } = end;
+  const { record, sealed, delivery, keeping } = end;
   const { id, tenantId, fence } = run;
   const entry = { ...entryOf(run, record), createdAt: run.createdAt.getTime() };
   const row = endedRunRow(entry);
-  return (await ends.ask(sql, { id, tenantId, fence, row, sealed, delivery })) ?? false;
+  return (await ends.ask(sql, { id, tenantId, fence, row, sealed, delivery, keeping })) ?? false;
 }
 
 /** The time from the acceptance of a run to the start of its code. */

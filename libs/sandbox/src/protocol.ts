@@ -11,7 +11,10 @@ export interface SpokenVersions {
  * A release that changes a frame, or adds to one what a runner must not skip, raises `highest` and
  * goes on speaking the version before it (docs/adr/0083). 0.1.0 speaks version 2 alone.
  */
-export const spokenVersions: SpokenVersions = { lowest: 2, highest: 2 };
+export const spokenVersions: SpokenVersions = { lowest: 2, highest: 3 };
+
+/** A runner of an earlier version would skip `network: false`, and let the code connect. */
+export const versionWithNetworkOff = 3;
 
 /** The members of HELLO that say which versions a process speaks. 0.1.0 reads `version` alone. */
 export const helloOf = ({ lowest, highest }: SpokenVersions): JsonObject => ({

@@ -26,6 +26,8 @@ export interface RunOrder {
   readonly isolation: Isolation;
   /** Gives the code a `req.svc`. Its calls come back through `onCall`. */
   readonly svc: boolean;
+  /** False: the runner refuses every connection and look-up of the code. */
+  readonly network: boolean;
   readonly urgency: Urgency;
   readonly timeoutMs: number;
   readonly resultBytesMax: number;
@@ -33,10 +35,12 @@ export interface RunOrder {
   readonly input: Buffer;
 }
 
-export interface RunRequest extends Omit<RunOrder, 'input'> {
+export interface RunRequest extends Omit<RunOrder, 'input' | 'network'> {
   readonly code: string;
   readonly args: unknown;
   readonly configuration: Readonly<Record<string, string>>;
+  /** Only a runner that speaks `versionWithNetworkOff` takes a run without it. */
+  readonly network?: false;
 }
 
 export interface LogLine {
@@ -85,7 +89,7 @@ export function describeRun(request: RunRequest): {
 } {
   const { args, configuration } = request;
   // Hot path: a literal of a fixed shape costs a fraction of a spread.
-  const order: Omit<RunOrder, 'input'> = {
+  const order: Omit<RunOrder, 'input' | 'network'> & { network: false | undefined } = {
     kind: request.kind,
     tenantId: request.tenantId,
     resourceId: request.resourceId,
@@ -97,6 +101,8 @@ export function describeRun(request: RunRequest): {
     urgency: request.urgency,
     timeoutMs: request.timeoutMs,
     resultBytesMax: request.resultBytesMax,
+    // Not sent where it is undefined.
+    network: request.network,
   };
   return { order: order as unknown as JsonObject, input: writeValue({ args, configuration }) };
 }
@@ -112,6 +118,7 @@ export function parseRunOrder(head: JsonObject, input: Buffer): RunOrder {
     codeHash: textOf(head, 'codeHash'),
     isolation: oneOf(['warm', 'run'] as const, isolation, 'isolation'),
     svc: head['svc'] === true,
+    network: head['network'] !== false,
     urgency: oneOf(urgencies, urgency, 'urgency'),
     timeoutMs: positiveOf(head, 'timeoutMs'),
     resultBytesMax: positiveOf(head, 'resultBytesMax'),

@@ -19,6 +19,7 @@ export {
 export { deadlines, type Limited } from './deadlines';
 export { runDoctor } from './doctor/doctor';
 export { fault, ok, unknown, warning, type Check, type Finding } from './doctor/findings';
+export { restoredDatabase } from './doctor/process-check';
 export { every, type RepeatedWork } from './every';
 export { createLogger, describeError, type Logger } from './logger';
 export { Counter, createRegistry, Gauge, Histogram, type Registry } from './metrics';

@@ -8,5 +8,6 @@ export const knownMigrations: readonly string[] = [
   'MarkTheDatabase0000000000006',
   'RecordMigrations0000000000007',
   'AddPeopleAndSessions0000000000008',
+  'KeepArgumentsOfRuns0000000000009',
   'FindByTraceAndCode0000000000010',
 ];

@@ -24,6 +24,8 @@ export interface LiveProcess {
   readonly epoch: string | undefined;
   readonly definitions: number;
   readonly behind: number;
+  /** What keeps it from serving them. Processes of 0.1.0 do not tell. */
+  readonly loading?: string | undefined;
   readonly toldMs: number;
   /** The connections to Postgres that it may open. */
   readonly connections: number;
@@ -58,6 +60,7 @@ export function tellOfProcess(
       epoch: follower.head?.epoch,
       definitions: follower.head?.version ?? 0,
       behind: follower.behind,
+      loading: follower.loading,
       toldMs: Math.round(follower.toldMsAgo),
       connections,
       runners: runners().slice(0, toldRunnersMax),
@@ -71,8 +74,12 @@ export function tellOfProcess(
       .exec();
   };
   const telling = every(everyMs, tell, { onFault: () => undefined, atOnce: true });
+  // A process that starts is not connected yet.
+  const tellAtOnce = (): void => void tell().catch(() => undefined);
+  redis.on('ready', tellAtOnce);
   return {
     async stop() {
+      redis.off('ready', tellAtOnce);
       await telling.stop();
       await redis.hdel(key, id).catch(() => undefined);
     },

@@ -81,6 +81,15 @@ it('a database from before the table of migrations is behind, and nobody is told
   }
 });
 
+it('a role without the right to read the table of migrations is told the statement that gives it', async () => {
+  await owner.query('REVOKE SELECT ON done_migrations FROM glovebox_data');
+  const known = watch.known();
+  await becomes('unknown: done_migrations may not be read');
+  const [, grant = ''] = /"(GRANT .*?)" as glovebox_owner/.exec(said[0] ?? '') ?? [];
+  await owner.query(grant);
+  await known;
+});
+
 it('the last verdict stays while Postgres does not answer', async () => {
   await watch.known();
   await owner.transaction(async (sql) => {

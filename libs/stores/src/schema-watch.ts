@@ -98,7 +98,16 @@ const migrateUp =
 /** Compares what was done with what this release knows. */
 export async function judgeSchema(sql: Database): Promise<SchemaVerdict> {
   const done = await doneMigrations(sql);
-  if (!done) {
+  if (done === 'may not be read') {
+    return {
+      state: 'unknown: done_migrations may not be read',
+      remedy:
+        'this role may not read the table done_migrations. Run "GRANT SELECT ON done_migrations TO ' +
+        'glovebox_management, glovebox_data, glovebox_rotation" as glovebox_owner. If a dump was read ' +
+        'back without its rights, all others are missing, too: read it back with them',
+    };
+  }
+  if (done === 'is not there') {
     return {
       state: `behind: ${recording} is missing`,
       remedy:
@@ -129,15 +138,17 @@ export async function judgeSchema(sql: Database): Promise<SchemaVerdict> {
   };
 }
 
-const undefinedTable = '42P01';
+const [undefinedTable, insufficientPrivilege] = ['42P01', '42501'];
 
-/** Undefined: there is no such table. */
-async function doneMigrations(sql: Database): Promise<DoneMigration[] | undefined> {
+async function doneMigrations(
+  sql: Database,
+): Promise<DoneMigration[] | 'is not there' | 'may not be read'> {
   try {
     return await sql.query<DoneMigration>('SELECT name, kind FROM done_migrations');
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === undefinedTable)
-      return undefined;
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    if (code === undefinedTable) return 'is not there';
+    if (code === insufficientPrivilege) return 'may not be read';
     throw error;
   }
 }

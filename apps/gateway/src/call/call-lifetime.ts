@@ -90,6 +90,7 @@ const loggedPaths: Readonly<Partial<Record<RouteName, string>>> = {
   proxy: '/proxy',
   react: '/reactors/{id}/react',
   management: unknownPath,
+  dry_run: unknownPath,
 };
 
 function bodyBytesOf(req: IncomingMessage): number | undefined {

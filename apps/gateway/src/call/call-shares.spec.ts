@@ -8,6 +8,7 @@ const config = {
   CALLS_MAX: 8,
   CALLS_PER_KEY_MAX: 8,
   BUFFERED_BYTES_MAX: 1024 * kibibyte,
+  DRY_RUNS_MAX: 8,
   BODY_IDLE_MS: 1_000,
   REQUEST_TIMEOUT_MS: 1_000,
 };

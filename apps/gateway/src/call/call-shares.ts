@@ -12,22 +12,30 @@ const turnsMax = 2;
 const turnWaitMs = 10_000;
 const waitingTurnsMax = 64;
 
+/** Each has a process of its own, which is started for it. */
+const dryRunsOfTenantMax = 2;
+
 /** Everything that the calls of all tenants share in this process. */
 export interface CallShares {
   readonly calls: Shares;
   readonly callsOfKeys: Shares;
   readonly bufferedBytes: Shares;
   readonly turns: Shares;
+  readonly dryRuns: Shares;
 }
 
 export function createCallShares(
-  config: Pick<GatewayConfig, 'CALLS_MAX' | 'CALLS_PER_KEY_MAX' | 'BUFFERED_BYTES_MAX'>,
+  config: Pick<
+    GatewayConfig,
+    'CALLS_MAX' | 'CALLS_PER_KEY_MAX' | 'BUFFERED_BYTES_MAX' | 'DRY_RUNS_MAX'
+  >,
 ): CallShares {
   return {
     calls: new Shares({ places: config.CALLS_MAX }),
     callsOfKeys: new Shares({ places: config.CALLS_MAX, ownerMax: config.CALLS_PER_KEY_MAX }),
     bufferedBytes: new Shares({ places: config.BUFFERED_BYTES_MAX }),
     turns: new Shares({ places: turnsMax, waitMs: turnWaitMs, waitingMax: waitingTurnsMax }),
+    dryRuns: new Shares({ places: config.DRY_RUNS_MAX, ownerMax: dryRunsOfTenantMax }),
   };
 }
 

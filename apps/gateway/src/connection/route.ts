@@ -1,3 +1,4 @@
+import { dryRunsPath } from '@glovebox/dry-runs';
 import type { RouteName } from '../observing/call';
 
 export type Route =
@@ -15,7 +16,7 @@ export function routeOf(url: string): Route {
   if (reactorId !== undefined) return { name: 'react', reactorId };
   const [, health] = healthPath.exec(url) ?? [];
   if (health === 'live' || health === 'ready') return { name: health };
-  return { name: 'management' };
+  return { name: url === dryRunsPath ? 'dry_run' : 'management' };
 }
 
 /** The methods that the gateway passes on. */
@@ -26,6 +27,8 @@ const read = ['GET', 'HEAD'];
 export const methodsOf: Readonly<Record<RouteName, readonly string[]>> = {
   proxy: forwardedMethods,
   management: forwardedMethods,
+  // Without a ticket it is a path of the management API, which has none such.
+  dry_run: forwardedMethods,
   react: ['POST'],
   live: read,
   ready: read,

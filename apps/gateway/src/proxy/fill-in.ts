@@ -55,6 +55,8 @@ interface Filling {
   readonly room: Room;
   /** The body, if a transform has read it whole. */
   readonly whole: Buffer | undefined;
+  /** Remembers the data for the length of the call, also where no code runs. */
+  readonly keepsOpened?: boolean;
 }
 
 type Filled = ProxiedRequest & { readonly opened: Values };
@@ -82,14 +84,14 @@ const nothing: Values = new Map();
 
 async function replaceIn(
   ctx: GatewayContext,
-  { req, head, decision, caller, use, call, room, whole }: Filling,
+  { req, head, decision, caller, use, call, room, whole, keepsOpened = false }: Filling,
   text: BodyText | undefined,
 ): Promise<Filled> {
   const tally = new Tally();
   const budget = new Budget(room);
   const opening = new OpeningBudget(room.keep);
   const { requestTransform, responseTransform } = decision.decided.proxy;
-  const hasCode = requestTransform !== null || responseTransform !== null;
+  const isKept = keepsOpened || requestTransform !== null || responseTransform !== null;
   const opened = new Map<string, unknown>();
   const headTemplate = mayHoldExpression(head) ? templateOf(head, tally) : undefined;
   const resolve = async (ids: readonly string[]): Promise<Values> => {
@@ -98,8 +100,8 @@ async function replaceIn(
     noteTokens(call, ids);
     // The values of a streamed body leave at once.
     await decision.confirm();
-    // Kept for the length of the call when code runs: what it writes might show them.
-    if (hasCode) for (const [id, value] of values) opened.set(id, value);
+    // What code writes might show them.
+    if (isKept) for (const [id, value] of values) opened.set(id, value);
     return values;
   };
   const looking = { tally, room, bytesMax: ctx.config.PROXY_BUFFER_MAX };

@@ -145,13 +145,15 @@ function refuseUpgrade(proxy: InvokedProxy): void {
 }
 
 /** A request to `/proxy`, with its place and what was decided about it. */
-interface ReceivedRequest {
+export interface ReceivedRequest {
   readonly req: CallerRequest;
   readonly res: CallerResponse;
   readonly decision: ProxyDecision;
   readonly call: Call;
   readonly room: Room;
   readonly head: RequestHead;
+  /** Nothing leaves, and what was put in is not shown. */
+  readonly isDry?: boolean;
 }
 
 /** True when the request needs no expressions replaced and no transform. */
@@ -176,14 +178,21 @@ function passedThrough(req: CallerRequest, head: RequestHead): Prepared {
 }
 
 /** Makes the request that the destination would get if no transform changed it. */
-async function prepare(
-  ctx: GatewayContext,
-  { req, res, decision, call, room, head }: ReceivedRequest,
-): Promise<Prepared> {
-  const { proxy, caller } = decision.decided;
+async function prepare(ctx: GatewayContext, received: ReceivedRequest): Promise<Prepared> {
+  const { req, res, decision, room } = received;
+  const { proxy } = decision.decided;
   // Not awaited where there is nothing to read: a small body must be asked for before it comes.
   const isRead = hasBody(req) && readsRequest(proxy);
-  const whole = isRead ? await readForTransform(req, res, room) : undefined;
+  return prepareWhole(ctx, received, isRead ? await readForTransform(req, res, room) : undefined);
+}
+
+/** `whole`: the body, where it was read. */
+export async function prepareWhole(
+  ctx: GatewayContext,
+  { req, res, decision, call, room, head, isDry = false }: ReceivedRequest,
+  whole: Buffer | undefined,
+): Promise<Prepared> {
+  const { proxy, caller } = decision.decided;
   if (!isFilledIn(proxy, caller)) {
     return { ...asSent(req, head, whole), whole, spared: undefined, opened: nothing };
   }
@@ -191,14 +200,25 @@ async function prepare(
   const use = {
     tenantId: proxy.tenantId,
     actorId: caller.actorId,
-    operation: 'proxy.invoke',
+    operation: isDry ? 'proxy.dry_run' : 'proxy.invoke',
     entityType: 'proxy',
     entityId: proxy.id ?? 'ephemeral',
     traceId: call.traceId,
     destinationHost: destinationHostOf(proxy.destinationUrl),
   };
   const scanned = spared ? Buffer.from(spared.text) : whole;
-  const filling = { req, res, head, decision, caller, use, call, room, whole: scanned };
+  const filling = {
+    req,
+    res,
+    head,
+    decision,
+    caller,
+    use,
+    call,
+    room,
+    whole: scanned,
+    keepsOpened: isDry,
+  };
   const { suffix, query, headers, body, opened } = await fillIn(ctx, filling);
   return { suffix, query, headers, body, whole, spared, opened };
 }

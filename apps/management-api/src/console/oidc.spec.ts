@@ -13,7 +13,7 @@ let issuer: string;
 let said = '';
 
 function start(args: readonly string[], env: Record<string, string> = {}): void {
-  const child = spawn(process.execPath, args, { env: { ...env, PATH: process.env.PATH } });
+  const child = spawn(process.execPath, args, { env: { ...env } });
   child.stdout.on('data', (part: Buffer) => (said += part.toString()));
   child.stderr.on('data', (part: Buffer) => (said += part.toString()));
   children.push(child);

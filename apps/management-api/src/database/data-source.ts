@@ -12,6 +12,7 @@ import { AddReaderVersions0000000000005 } from '../migrations/0005-add-reader-ve
 import { MarkTheDatabase0000000000006 } from '../migrations/0006-mark-the-database';
 import { RecordMigrations0000000000007 } from '../migrations/0007-record-migrations';
 import { AddPeopleAndSessions0000000000008 } from '../migrations/0008-add-people-and-sessions';
+import { KeepArgumentsOfRuns0000000000009 } from '../migrations/0009-keep-arguments-of-runs';
 import { FindByTraceAndCode0000000000010 } from '../migrations/0010-find-by-trace-and-code';
 import { recorded } from '../migrations/migration';
 import { Proxy } from '../entities/proxy.entity';
@@ -30,6 +31,7 @@ export const migrations = [
   MarkTheDatabase0000000000006,
   RecordMigrations0000000000007,
   AddPeopleAndSessions0000000000008,
+  KeepArgumentsOfRuns0000000000009,
   FindByTraceAndCode0000000000010,
 ].map(recorded);
 

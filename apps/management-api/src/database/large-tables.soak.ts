@@ -1,27 +1,18 @@
 import { Client } from 'pg';
-import type { DataSource, QueryRunner } from 'typeorm';
+import type { DataSource } from 'typeorm';
 import { createEmptyDatabase, type TestDatabase } from '@glovebox/testing';
 import { shortWaits } from '../migrations/build-index';
-import type { Migration } from '../migrations/migration';
 import { createMigrationSource, migrations } from './data-source';
-import { fillTables } from './spec-locks';
+import { fillTables, plantedMigration, withMigrations } from './spec-locks';
 
 const rows = 10_000_000;
 const longestWaitMs = 1_000;
 const large = ['tokens', 'reactor_runs', 'ended_runs', 'audit_log', 'calls'];
 
-class Bad0000000000099 implements Migration {
-  readonly kind = 'contract';
-
-  async up(queryRunner: QueryRunner): Promise<void> {
-    await queryRunner.query(shortWaits);
-    await queryRunner.query(`ALTER TABLE tokens ADD CHECK (type <> '') `);
-  }
-
-  async down(): Promise<void> {
-    // It is never taken back.
-  }
-}
+const bad = plantedMigration(async (queryRunner) => {
+  await queryRunner.query(shortWaits('tokens'));
+  await queryRunner.query(`ALTER TABLE tokens ADD CHECK (type <> '')`);
+});
 
 let database: TestDatabase;
 let source: DataSource;
@@ -35,12 +26,6 @@ afterAll(async () => {
   await database.drop();
 });
 
-async function withMigrations(known: readonly (new () => Migration)[]): Promise<void> {
-  if (source.isInitialized) await source.destroy();
-  source.setOptions({ migrations: [...known] });
-  await source.initialize();
-}
-
 /** Fills large tables without upkeep of indexes and triggers, which change no lock of a migration. */
 async function fill(): Promise<void> {
   const admin = new Client({ connectionString: database.adminUrl });
@@ -51,14 +36,24 @@ async function fill(): Promise<void> {
        WHERE relname = ANY ($1) AND relnamespace = 'public'::regnamespace`,
       [large],
     );
-    await admin.query('SET session_replication_role = replica');
     await admin.query(
       `UPDATE pg_index SET indisready = false, indisvalid = false
        WHERE NOT indisprimary AND indrelid IN (
          SELECT relid FROM unnest($1::text[]) name, pg_partition_tree(to_regclass(name)))`,
       [large],
     );
-    for (const { table } of found) await fillTables(asSource(admin), rows, table);
+    await Promise.all(found.map(({ table }) => fillOne(table)));
+  } finally {
+    await admin.end();
+  }
+}
+
+async function fillOne(table: string): Promise<void> {
+  const admin = new Client({ connectionString: database.adminUrl });
+  await admin.connect();
+  try {
+    await admin.query('SET session_replication_role = replica');
+    await fillTables(asSource(admin), rows, table);
   } finally {
     await admin.end();
   }
@@ -92,14 +87,12 @@ async function waitOfWritersDuring(work: () => Promise<unknown>): Promise<number
 }
 
 it(`no migration makes a writer wait for more than a second at ${rows} rows, and a bad one does`, async () => {
-  await withMigrations(migrations.slice(0, 1));
+  await withMigrations(source, migrations.slice(0, 1));
   await source.runMigrations({ transaction: 'each' });
   for (let count = 2; count <= migrations.length + 1; count += 1) {
     await fill();
     const isPlanted = count > migrations.length;
-    await withMigrations(
-      isPlanted ? [...migrations, Bad0000000000099] : migrations.slice(0, count),
-    );
+    await withMigrations(source, isPlanted ? [...migrations, bad] : migrations.slice(0, count));
     const name = source.migrations.at(-1)?.constructor.name ?? '';
     const waited = await waitOfWritersDuring(() => source.runMigrations({ transaction: 'each' }));
     process.stdout.write(`${name}: longest wait of a writer ${waited.toFixed(0)} ms\n`);

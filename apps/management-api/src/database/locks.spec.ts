@@ -1,26 +1,8 @@
-import type { DataSource, QueryRunner } from 'typeorm';
+import type { DataSource } from 'typeorm';
 import { createEmptyDatabase, type TestDatabase } from '@glovebox/testing';
 import { buildIndex, shortWaits, withoutLongWaits } from '../migrations/build-index';
-import type { Migration } from '../migrations/migration';
 import { createMigrationSource, migrations } from './data-source';
-import { fillTables, judgeNext } from './spec-locks';
-
-type Work = (queryRunner: QueryRunner) => Promise<unknown>;
-
-class Planted0000000000099 implements Migration {
-  static work: Work = () => Promise.resolve();
-  static inTransaction = true;
-  readonly kind = 'expand';
-  readonly transaction = Planted0000000000099.inTransaction;
-
-  async up(queryRunner: QueryRunner): Promise<void> {
-    await Planted0000000000099.work(queryRunner);
-  }
-
-  async down(): Promise<void> {
-    // Nothing that a later case would miss.
-  }
-}
+import { fillTables, judgeNext, plantedMigration, withMigrations, type Work } from './spec-locks';
 
 let database: TestDatabase;
 let source: DataSource;
@@ -34,18 +16,12 @@ afterAll(async () => {
   await database.drop();
 });
 
-async function withMigrations(known: readonly (new () => Migration)[]): Promise<void> {
-  if (source.isInitialized) await source.destroy();
-  source.setOptions({ migrations: [...known] });
-  await source.initialize();
-}
-
 it('no migration makes writers of a large table wait, up or down', async () => {
-  await withMigrations(migrations.slice(0, 1));
+  await withMigrations(source, migrations.slice(0, 1));
   await source.runMigrations({ transaction: 'each' });
   for (let count = 2; count <= migrations.length; count += 1) {
     await fillTables(source);
-    await withMigrations(migrations.slice(0, count));
+    await withMigrations(source, migrations.slice(0, count));
     await judgeNext(source, 'up');
     await fillTables(source);
     await judgeNext(source, 'down');
@@ -56,14 +32,13 @@ it('no migration makes writers of a large table wait, up or down', async () => {
 
 describe('on tables with rows, a migration', () => {
   beforeAll(async () => {
-    await withMigrations(migrations);
+    await withMigrations(source, migrations);
     await source.runMigrations({ transaction: 'each' });
     await fillTables(source);
   });
 
   const judged = async (work: Work, inTransaction = true): Promise<void> => {
-    Object.assign(Planted0000000000099, { work, inTransaction });
-    await withMigrations([...migrations, Planted0000000000099]);
+    await withMigrations(source, [...migrations, plantedMigration(work, inTransaction)]);
     await judgeNext(source, 'up');
     await source.query(`DELETE FROM migrations WHERE name LIKE 'Planted%'`);
   };
@@ -112,7 +87,7 @@ describe('on tables with rows, a migration', () => {
       'reads',
     ],
   ])('may not %s', async (_, statement, message) => {
-    await expect(judged(inTurn(shortWaits, statement))).rejects.toThrow(new RegExp(message));
+    await expect(judged(inTurn(shortWaits(), statement))).rejects.toThrow(new RegExp(message));
     const alone = inTurn(`SET lock_timeout = '2s'`, statement);
     await expect(judged(alone, false)).rejects.toThrow(new RegExp(message));
   });
@@ -125,23 +100,34 @@ describe('on tables with rows, a migration', () => {
     );
   });
 
+  it('may not let writers wait behind it for a vacuum', async () => {
+    const statement = 'ALTER TABLE tokens ADD COLUMN moon text';
+    await expect(judged(inTurn(shortWaits(), statement))).rejects.toThrow('for a vacuum of tokens');
+  });
+
   it('may add columns with constant defaults', async () => {
     const statement = `ALTER TABLE ended_runs ADD COLUMN moon text NOT NULL DEFAULT 'full'`;
-    await judged(inTurn(shortWaits, statement));
+    await judged(inTurn(shortWaits('ended_runs'), statement));
     await source.query('ALTER TABLE ended_runs DROP COLUMN moon');
   });
 
   it('may make a column required by a rule that is checked beside writers', async () => {
     await source.query('ALTER TABLE tokens ALTER COLUMN type DROP NOT NULL');
     await judged(async (queryRunner) => {
-      await withoutLongWaits(queryRunner, [
-        'ALTER TABLE tokens ADD CONSTRAINT typed CHECK (type IS NOT NULL) NOT VALID',
-      ]);
+      await withoutLongWaits(
+        queryRunner,
+        ['tokens'],
+        ['ALTER TABLE tokens ADD CONSTRAINT typed CHECK (type IS NOT NULL) NOT VALID'],
+      );
       await queryRunner.query('ALTER TABLE tokens VALIDATE CONSTRAINT typed');
-      await withoutLongWaits(queryRunner, [
-        'ALTER TABLE tokens ALTER COLUMN type SET NOT NULL',
-        'ALTER TABLE tokens DROP CONSTRAINT typed',
-      ]);
+      await withoutLongWaits(
+        queryRunner,
+        ['tokens'],
+        [
+          'ALTER TABLE tokens ALTER COLUMN type SET NOT NULL',
+          'ALTER TABLE tokens DROP CONSTRAINT typed',
+        ],
+      );
     }, false);
   });
 

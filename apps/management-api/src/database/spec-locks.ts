@@ -1,4 +1,5 @@
 import type { DataSource, QueryRunner } from 'typeorm';
+import type { Migration } from '../migrations/migration';
 
 /**
  * Judges on small tables what migrations would do to large ones. Every table that there was before
@@ -12,9 +13,39 @@ const readUnderLockMax = 100;
 const changedAtOnceMax = 1_000;
 const lockTimeoutMaxMs = 2_000;
 
+export type Work = (queryRunner: QueryRunner) => Promise<unknown>;
+
+/** A migration that a spec plants behind the real ones. */
+export function plantedMigration(work: Work, inTransaction = true): new () => Migration {
+  return class Planted0000000000099 implements Migration {
+    readonly kind = 'expand';
+    readonly transaction = inTransaction;
+
+    async up(queryRunner: QueryRunner): Promise<void> {
+      await work(queryRunner);
+    }
+
+    async down(): Promise<void> {
+      // Nothing that a later case would miss.
+    }
+  };
+}
+
+/** Lets the source know these migrations and no others. */
+export async function withMigrations(
+  source: DataSource,
+  known: readonly (new () => Migration)[],
+): Promise<void> {
+  if (source.isInitialized) await source.destroy();
+  source.setOptions({ migrations: [...known] });
+  await source.initialize();
+}
+
 interface Effects {
   /** Locks that writers wait for, on tables that there were before. */
   readonly locks: readonly string[];
+  /** Those of them that were taken while a vacuum could be at work. */
+  readonly besideVacuum: readonly string[];
   readonly read: number;
   readonly changed: number;
   readonly rewritten: readonly string[];
@@ -108,16 +139,24 @@ class JudgedRunner {
     if (locks !== '' && !(effects.lockTimeoutMs > 0 && effects.lockTimeoutMs <= lockTimeoutMaxMs)) {
       refuse(`has no lock_timeout of 2 s or less while it waits for ${locks}`);
     }
+    if (effects.besideVacuum.length > 0) {
+      refuse(`lets writers wait behind it for a vacuum of ${effects.besideVacuum.join(', ')}`);
+    }
   }
 
   async #effects(): Promise<Effects> {
     const before = [...this.files.keys()];
     const [found] = (await this.own.query(
-      `SELECT
-         ARRAY(SELECT format('%s (%s)', relation::regclass, mode) FROM pg_locks
-           WHERE pid = pg_backend_pid() AND relation::regclass::text = ANY ($1)
-             AND mode IN ('ShareLock', 'ShareRowExclusiveLock', 'ExclusiveLock', 'AccessExclusiveLock')
-           ORDER BY 1) AS locks,
+      `WITH own AS (
+         SELECT relation, mode FROM pg_locks
+         WHERE pid = pg_backend_pid() AND relation::regclass::text = ANY ($1)),
+       strong AS (
+         SELECT * FROM own
+         WHERE mode IN ('ShareLock', 'ShareRowExclusiveLock', 'ExclusiveLock', 'AccessExclusiveLock'))
+       SELECT
+         ARRAY(SELECT format('%s (%s)', relation::regclass, mode) FROM strong ORDER BY 1) AS locks,
+         ARRAY(SELECT DISTINCT relation::regclass::text FROM strong WHERE relation NOT IN (
+           SELECT relation FROM own WHERE mode = 'ShareUpdateExclusiveLock')) AS "besideVacuum",
          (SELECT coalesce(sum(seq_tup_read + coalesce(idx_tup_fetch, 0)), 0)::int
            FROM pg_stat_xact_user_tables WHERE relid::regclass::text = ANY ($1)) AS read,
          (SELECT coalesce(sum(n_tup_upd + n_tup_del), 0)::int

@@ -3,8 +3,8 @@ import type { Request } from 'express';
 import type { Actor, Principal } from '@glovebox/access';
 import type { Problem } from '@glovebox/problems';
 import type { Author } from '../changes/change';
-import type { EntityTags } from './entity-tags';
 import type { Session } from '../console/sessions';
+import type { EntityTags } from './entity-tags';
 import type { Claim } from '@glovebox/idempotency';
 
 /** A request with the findings of the steps before the handler. */

@@ -124,7 +124,7 @@ export class LogCalls0000000000002 implements Migration {
   }
 
   async down(queryRunner: QueryRunner): Promise<void> {
-    await queryRunner.query(shortWaits);
+    await queryRunner.query(shortWaits('calls', 'call_summary'));
     await queryRunner.query(deleteLogsOfTenants);
     await queryRunner.query('DROP TABLE call_summary, calls');
   }

@@ -10,7 +10,7 @@ export class AddReaderVersions0000000000005 implements Migration {
   readonly kind = 'expand';
 
   async up(queryRunner: QueryRunner): Promise<void> {
-    await queryRunner.query(shortWaits);
+    await queryRunner.query(shortWaits('reactor_runs', 'webhook_deliveries', 'ended_deliveries'));
     await queryRunner.query(`
       ALTER TABLE reactor_runs ADD COLUMN reader_version smallint NOT NULL DEFAULT 1;
       ALTER TABLE webhook_deliveries ADD COLUMN reader_version smallint NOT NULL DEFAULT 1;
@@ -19,7 +19,7 @@ export class AddReaderVersions0000000000005 implements Migration {
   }
 
   async down(queryRunner: QueryRunner): Promise<void> {
-    await queryRunner.query(shortWaits);
+    await queryRunner.query(shortWaits('reactor_runs', 'webhook_deliveries', 'ended_deliveries'));
     await queryRunner.query(`
       ALTER TABLE ended_deliveries DROP COLUMN reader_version;
       ALTER TABLE webhook_deliveries DROP COLUMN reader_version;

@@ -142,26 +142,30 @@ export class MarkTheDatabase0000000000006 implements Migration {
   readonly transaction = false;
 
   async up(queryRunner: QueryRunner): Promise<void> {
-    await withoutLongWaits(queryRunner, [
-      `ALTER TABLE definition_head
+    await withoutLongWaits(
+      queryRunner,
+      ['definition_head'],
+      [
+        `ALTER TABLE definition_head
          ADD COLUMN IF NOT EXISTS installation uuid,
          ADD COLUMN IF NOT EXISTS place text,
          ADD COLUMN IF NOT EXISTS timeline integer,
          ADD COLUMN IF NOT EXISTS holds boolean NOT NULL DEFAULT false`,
-      `UPDATE definition_head SET installation = gen_random_uuid() WHERE installation IS NULL`,
-      `ALTER TABLE definition_head ALTER COLUMN installation SET NOT NULL,
+        `UPDATE definition_head SET installation = gen_random_uuid() WHERE installation IS NULL`,
+        `ALTER TABLE definition_head ALTER COLUMN installation SET NOT NULL,
          ALTER COLUMN installation SET DEFAULT gen_random_uuid()`,
-      thisDatabase,
-      known,
-      epochs,
-      pulse,
-      followPromotion,
-      `UPDATE definition_head SET (place, timeline) = (SELECT place, timeline FROM this_database())
+        thisDatabase,
+        known,
+        epochs,
+        pulse,
+        followPromotion,
+        `UPDATE definition_head SET (place, timeline) = (SELECT place, timeline FROM this_database())
        WHERE place IS NULL`,
-      refuseWrites,
-    ]);
+        refuseWrites,
+      ],
+    );
     for (const { table, statuses } of queues) {
-      await withoutLongWaits(queryRunner, [allowStatuses(table, [...statuses, 'held'])]);
+      await withoutLongWaits(queryRunner, [table], [allowStatuses(table, [...statuses, 'held'])]);
       await queryRunner.query(`ALTER TABLE ${table} VALIDATE CONSTRAINT ${table}_status_check`);
       await buildIndex(
         queryRunner,
@@ -173,7 +177,8 @@ export class MarkTheDatabase0000000000006 implements Migration {
 
   /** In one transaction, as every way down. */
   async down(queryRunner: QueryRunner): Promise<void> {
-    await queryRunner.query(shortWaits);
+    const changed = [...queues.map(({ table }) => table), 'definition_head'];
+    await queryRunner.query(shortWaits(...changed, 'definition_epochs', 'database_pulse'));
     await refuseWithHeldRows(queryRunner);
     for (const { table, statuses } of queues) {
       await queryRunner.query(`DROP INDEX ${table}_held`);

@@ -86,12 +86,30 @@ it('a log is written while a change waits for it, and the change gives up', asyn
   await reader.query('BEGIN');
   await reader.query('SELECT 1 FROM audit_log');
   const change = ['ALTER TABLE audit_log ADD COLUMN moon text'];
-  const refused = withoutLongWaits(queryRunner, change).catch(String);
+  const refused = withoutLongWaits(queryRunner, ['audit_log'], change).catch(String);
   const written = writer.query(addLine);
   expect(await refused).toMatch('lock timeout');
   await written;
   await reader.query('COMMIT');
-  await withoutLongWaits(queryRunner, change);
+  await withoutLongWaits(queryRunner, ['audit_log'], change);
   expect(await queryRunner.query('SHOW lock_timeout')).toEqual([{ lock_timeout: '0' }]);
   await Promise.all([reader.end(), writer.end()]);
+});
+
+it('a log is written while a change of it waits for a vacuum', async () => {
+  const [vacuum, writer] = [await connected(database.ownerUrl), await connected(database.dataUrl)];
+  await vacuum.query('BEGIN');
+  // What a vacuum holds as long as it works.
+  await vacuum.query('LOCK TABLE audit_log IN SHARE UPDATE EXCLUSIVE MODE');
+  const change = ['ALTER TABLE audit_log ADD COLUMN sun text'];
+  const changed = withoutLongWaits(queryRunner, ['audit_log'], change);
+  const waits = async (): Promise<boolean> =>
+    (await vacuum.query('SELECT FROM pg_locks WHERE NOT granted')).rows.length > 0;
+  await waitFor(waits);
+  await writer.query(`SET statement_timeout = '500ms'`);
+  await writer.query(addLine);
+  expect(await waits()).toBe(true);
+  await vacuum.query('COMMIT');
+  await changed;
+  await Promise.all([vacuum.end(), writer.end()]);
 });

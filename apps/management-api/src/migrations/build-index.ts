@@ -30,10 +30,11 @@ export async function buildLogIndex(
   name: string,
   columns: string,
 ): Promise<void> {
-  await withoutLongWaits(queryRunner, [
-    `DROP INDEX IF EXISTS ${name}`,
-    `CREATE INDEX ${name} ON ONLY ${log} ${columns}`,
-  ]);
+  await withoutLongWaits(
+    queryRunner,
+    [log],
+    [`DROP INDEX IF EXISTS ${name}`, `CREATE INDEX ${name} ON ONLY ${log} ${columns}`],
+  );
   const partitions = (await queryRunner.query(
     `SELECT c.relname AS partition FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
      WHERE i.inhparent = $1::regclass AND NOT EXISTS (
@@ -44,27 +45,37 @@ export async function buildLogIndex(
   for (const { partition } of partitions) {
     const part = `${partition}${name.slice(log.length)}`;
     await buildIndex(queryRunner, part, `${partition} ${columns}`);
-    await withoutLongWaits(queryRunner, [`ALTER INDEX ${name} ATTACH PARTITION ${part}`]);
+    const attach = `ALTER INDEX ${name} ATTACH PARTITION ${part}`;
+    await withoutLongWaits(queryRunner, [partition], [attach]);
   }
 }
 
 /**
- * The same for a migration in a transaction, until its end. A table that is being copied or read for
+ * The same for a migration in a transaction that changes these tables, until its end. A table that is being copied or read for
  * long would stand still for everybody: the migration fails instead, and is repeated later.
  */
-export const shortWaits = `SET LOCAL lock_timeout = '2s'`;
+export const shortWaits = (...tables: readonly string[]): string =>
+  [`SET LOCAL lock_timeout = '2s'`, ...tables.map(withoutVacuum)].join(';');
 
 /**
- * Gives up on a lock that does not come soon, because every writer would wait behind it. The
- * statements are one transaction.
+ * Autovacuum leaves a table only after it was waited for a second (`deadlock_timeout`). This lock
+ * keeps it out, and no writer waits behind it: what locks writers out comes later, and at once.
+ */
+const withoutVacuum = (table: string): string =>
+  `LOCK TABLE ${table} IN SHARE UPDATE EXCLUSIVE MODE`;
+
+/**
+ * Changes these tables, and gives up on a lock that does not come soon, because every writer would
+ * wait behind it. The statements are one transaction.
  */
 export async function withoutLongWaits(
   queryRunner: QueryRunner,
+  tables: readonly string[],
   statements: readonly string[],
 ): Promise<void> {
   await queryRunner.query(`SET lock_timeout = '2s'`);
   try {
-    await queryRunner.query(statements.join(';'));
+    await queryRunner.query([...tables.map(withoutVacuum), ...statements].join(';'));
   } finally {
     await queryRunner.query('RESET lock_timeout');
   }

@@ -45,6 +45,7 @@ function mapSchema({ scalars, bytesMax }: StringMapRule): Schema {
 /** Members that the validator takes as any JSON, because other code reads them. */
 const readElsewhere: Readonly<Record<string, Schemas>> = {
   ProxyInput: { request_transforms: requestSteps, response_transforms: responseSteps },
+  RehearsedProxy: { request_transforms: requestSteps, response_transforms: responseSteps },
 };
 
 /** Reads the schemas of bodies off the decorators of their DTO classes. */

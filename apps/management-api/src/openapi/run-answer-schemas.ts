@@ -46,6 +46,10 @@ const runMembers: readonly [Schemas, Schemas] = [
     },
     started_at: instant,
     ended_at: instant,
+    arguments_kept_until: {
+      ...instant,
+      description: 'Until then the run can be repeated.',
+    },
   },
 ];
 
@@ -85,6 +89,29 @@ export const runAnswers: Schemas = {
     example: { page_size: 20, after: runId },
   },
   Run: { ...object(always, sometimes), example: run },
+  Rerun: {
+    ...object({
+      async_request_id: uuid,
+      asyncReactorRequestId: { ...uuid, description: 'The same, for existing clients.' },
+      again: object(
+        {
+          reactor_id: uuid,
+          token_ids: { ...listOf(text), description: 'At most 100 of them.' },
+          says: { ...listOf(text), description: 'What happens again, in words.' },
+        },
+        { callback_host: text },
+      ),
+    }),
+    example: {
+      async_request_id: runId,
+      asyncReactorRequestId: runId,
+      again: {
+        reactor_id: reactorId,
+        token_ids: [],
+        says: ['The code of now runs on the arguments of then.'],
+      },
+    },
+  },
   RunDetails: {
     ...object(
       {

@@ -32,6 +32,17 @@ export const runOperations: Readonly<Record<string, OperationText>> = {
     description: 'As long as it is kept, also when its reactor or proxy is deleted.',
     answer: 'RunDetails',
   },
+  'POST /runs/{id}/rerun': {
+    id: 'rerunRun',
+    summary: 'Repeat a failed run in the background',
+    description:
+      'A new run with the arguments of then, the code of now and the rights of the caller. ' +
+      'Arguments are kept until `arguments_kept_until`; 410 after it. Without `callback` nobody is ' +
+      'sent the result, and it is not kept.',
+    answer: 'Rerun',
+    body: { callback: true },
+    errors: [409, 410, 429],
+  },
   'GET /reactors/{id}/runs': {
     id: 'listReactorRuns',
     summary: 'List the runs of a reactor, the newest first',

@@ -104,6 +104,26 @@ export class ProxiesService {
     });
   }
 
+  /** The proxy that the document would make, as far as messages depend on it. */
+  unsaved(
+    { id, tenantId }: Pick<Proxy, 'id' | 'tenantId'>,
+    input: ProxyInput,
+    path: string,
+  ): ProxyDefinition {
+    this.#checkDestination(input.destination_url, path);
+    this.#checkCode(input, path);
+    return {
+      ...{ kind: 'proxy', id, tenantId, keyHash: '' },
+      ...{ destinationUrl: input.destination_url, requireAuth: true },
+      detokenize: input.detokenize ?? true,
+      requestTransform: toTransformDefinition(toTransformEntry(input.request_transform)),
+      responseTransform: toTransformDefinition(toTransformEntry(input.response_transform)),
+      ...toSteps(input, this.ctx.headers),
+      configuration: input.configuration ? toConfiguration(input.configuration) : {},
+      ...{ applicationId: null, isolation: 'run', timeoutMs: null, tls: null, allowedOrigins: [] },
+    };
+  }
+
   async #replace(
     manager: EntityManager,
     author: Author,
@@ -182,16 +202,16 @@ export class ProxiesService {
   }
 
   /** Refuses what the egress policy forbids already. Names are checked again on every call. */
-  #checkDestination(url: string): void {
+  #checkDestination(url: string, path = ''): void {
     const fault = this.ctx.egress.faultOfUrl(url, { isAscii: true });
-    if (fault !== undefined) throw invalid({ destination_url: [fault] });
+    if (fault !== undefined) throw invalid({ [`${path}destination_url`]: [fault] });
   }
 
-  #checkCode(input: ProxyInput): void {
+  #checkCode(input: ProxyInput, path = ''): void {
     const offered = offeredNames(this.ctx.config);
     for (const member of ['request_transform', 'response_transform'] as const) {
       const transform = input[member];
-      if (transform) checkCode(transform.code, `${member}.code`, offered);
+      if (transform) checkCode(transform.code, `${path}${member}.code`, offered);
     }
   }
 }

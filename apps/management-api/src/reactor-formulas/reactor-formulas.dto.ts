@@ -19,12 +19,12 @@ import { descriptionMax, nameMax } from '../validation/resource-limits';
 import type { ReactorFormula } from '../entities/reactor-formula.entity';
 
 /** Entries of `configuration`, and of `request_parameters`. */
-const parametersMax = 25;
+export const parametersMax = 25;
 export const parameterNameMax = 200;
 /** Characters of an icon: an address, or a small picture as a data URL. */
 const iconMax = 50_000;
 
-class ConfigurationInput {
+export class ConfigurationInput {
   @IsString()
   @TextLength(1, parameterNameMax)
   @WithoutNul()
@@ -41,7 +41,7 @@ class ConfigurationInput {
   type!: 'string' | 'boolean' | 'number';
 }
 
-class ParameterInput {
+export class ParameterInput {
   @IsString()
   @TextLength(1, parameterNameMax)
   @WithoutNul()

@@ -73,6 +73,16 @@ export class ReactorFormulasService {
     });
   }
 
+  /** The formula that the document would make. `path`: its place in a larger document. */
+  unsaved(
+    row: Pick<ReactorFormula, 'id' | 'tenantId'>,
+    input: FormulaInput,
+    path: string,
+  ): ReactorFormula {
+    this.#check(input, path);
+    return Object.assign(new ReactorFormula(), row, columnsOf(input));
+  }
+
   async #replace(
     manager: EntityManager,
     author: Author,
@@ -88,13 +98,13 @@ export class ReactorFormulasService {
     };
   }
 
-  #check({ code, configuration = [], request_parameters = [] }: FormulaInput): void {
+  #check({ code, configuration = [], request_parameters = [] }: FormulaInput, path = ''): void {
     const errors = {
-      ...nameErrors('configuration', configuration),
-      ...nameErrors('request_parameters', request_parameters),
+      ...nameErrors(`${path}configuration`, configuration),
+      ...nameErrors(`${path}request_parameters`, request_parameters),
     };
     if (Object.keys(errors).length > 0) throw invalid(errors);
-    checkCode(code, 'code', offeredNames(this.ctx.config));
+    checkCode(code, `${path}code`, offeredNames(this.ctx.config));
   }
 }
 
@@ -142,7 +152,7 @@ function nameErrors(
   );
 }
 
-function toFormulaDefinition(formula: ReactorFormula): FormulaDefinition {
+export function toFormulaDefinition(formula: ReactorFormula): FormulaDefinition {
   const { id, tenantId, code, runtime, requestParameters } = formula;
   return {
     kind: 'formula',

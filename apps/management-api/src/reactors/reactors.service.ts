@@ -198,7 +198,7 @@ async function formulasOf(
   return new Map(found.map((formula) => [formula.id, formula]));
 }
 
-function configurationPlace({ id, tenantId }: Pick<Reactor, 'id' | 'tenantId'>): Place {
+export function configurationPlace({ id, tenantId }: Pick<Reactor, 'id' | 'tenantId'>): Place {
   return { table: 'reactors', column: 'configuration', tenantId, record: id };
 }
 

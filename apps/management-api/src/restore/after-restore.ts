@@ -16,7 +16,7 @@ import {
   type HeldOfTenant,
 } from '@glovebox/runs';
 import type { RestoreContext } from './context';
-import { endKeys } from './end-keys';
+import { endKeys, type EndedKeys } from './end-keys';
 import type { RestoreOptions } from './options';
 import { whatChanged, type Changes } from './what-changed';
 
@@ -42,7 +42,7 @@ export interface Restored {
   readonly heldNow?: HeldCounts;
   readonly released?: HeldCounts;
   readonly failed?: HeldCounts;
-  readonly endedKeys?: number;
+  readonly endedKeys?: EndedKeys;
 }
 
 const tenantsListedMax = 20;
@@ -74,7 +74,7 @@ export async function afterRestore(
 }
 
 /** Ends keys before the database is accepted, or at any time after that. */
-async function endKeysOf(ctx: RestoreContext, tenantId: string): Promise<number> {
+async function endKeysOf(ctx: RestoreContext, tenantId: string): Promise<EndedKeys> {
   // Its head will pass the one that was seen.
   const { verdict } = await standingOf(ctx.database, ctx);
   if (verdict !== 'served') await lockDatabase(ctx.database);

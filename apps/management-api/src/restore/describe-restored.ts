@@ -46,7 +46,15 @@ export function describeRestored(restored: Restored): string {
   if (released) lines.push(`Released: ${countsOf(released)}.`);
   if (failed) lines.push(`Failed: ${countsOf(failed)}.`);
   if (endedKeys !== undefined) {
-    lines.push(`Ended: ${endedKeys} keys. tenant-key (npm run tenant:key) makes a new one.`);
+    const { keys, newerApplications } = endedKeys;
+    lines.push(`Ended: ${keys} keys. tenant-key (npm run tenant:key) makes a new one.`);
+    if (newerApplications.length > 0) {
+      lines.push(
+        `Keys of ${newerApplications.length} applications still work. A newer release wrote them: ` +
+          'repeat the command with that release, or delete the applications.',
+        ...newerApplications.map((id) => `  application ${id}`),
+      );
+    }
   }
   return lines.join('\n').trim();
 }

@@ -1,19 +1,10 @@
 import { parseArgs } from 'node:util';
 import { isUuid } from '../validation/uuid';
+import help from './options-help.json';
 
 export const restoreHelp = `Accepts a database that was restored or promoted. See docs/backup.md.
 
-  (nothing)            begins a new epoch: every process and Redis forget what they know, apps become ready,
-                       and what waits or was claimed is held: runs and webhooks
-  --status             shows why nothing is served, what has changed, and what is held; changes nothing
-  --promoted           accepts a standby that lost nothing: holds nothing
-  --force              does it although nothing speaks against the database
-  --release            makes held runs and webhooks due
-  --fail               ends them: nothing is run, nothing is sent
-    --tenant ID        only those of a tenant
-    --older-than AGE   only those of runs that were accepted longer ago: 90s, 30m, 6h, 2d
-  --end-keys --tenant ID   ends every API key of the tenant; tenant-key.main.js makes a new one
-  --json               prints JSON
+${help.join('\n')}
 
 Needs DATABASE_URL as glovebox_owner, REDIS_URL and KEY_RING. Each step may be interrupted and repeated.`;
 

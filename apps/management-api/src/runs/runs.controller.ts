@@ -1,18 +1,29 @@
 import type { Actor } from '@glovebox/access';
+import type { Claim } from '@glovebox/idempotency';
 import type { RunQuery } from '@glovebox/runs';
-import { Controller, Get, Header, Param } from '@nestjs/common';
+import { Body, Controller, Get, Header, HttpCode, Param, Post } from '@nestjs/common';
 import { Proxy } from '../entities/proxy.entity';
 import { Reactor } from '../entities/reactor.entity';
 import { NotForPeople, RequirePermission } from '../http/check-permission';
 import { OfResource } from '../http/check-resource';
-import { Caller, LoadedResource } from '../http/request';
+import { Caller, ClaimOfCall, LoadedResource } from '../http/request';
 import type { Page } from '../lists/page';
-import { OwnRunListing, RunListing, type RunDetails } from './runs.dto';
+import { RerunService } from './rerun.service';
+import {
+  OwnRunListing,
+  RerunInput,
+  RunListing,
+  type RerunResponse,
+  type RunDetails,
+} from './runs.dto';
 import { RunsService } from './runs.service';
 
 @Controller('runs')
 export class RunsController {
-  constructor(private readonly runs: RunsService) {}
+  constructor(
+    private readonly runs: RunsService,
+    private readonly reruns: RerunService,
+  ) {}
 
   @Get()
   @RequirePermission('log:read')
@@ -24,6 +35,18 @@ export class RunsController {
   @RequirePermission('log:read')
   get(@Caller() actor: Actor, @Param('id') id: string): Promise<RunDetails> {
     return this.runs.get(actor, id);
+  }
+
+  @Post(':id/rerun')
+  @HttpCode(202)
+  @RequirePermission('token:use')
+  rerun(
+    @Caller() actor: Actor,
+    @Param('id') id: string,
+    @Body() input: RerunInput,
+    @ClaimOfCall() claim: Claim | undefined,
+  ): Promise<RerunResponse> {
+    return this.reruns.rerun(actor, id, input, claim);
   }
 }
 

@@ -1,3 +1,4 @@
+import { IsBoolean, IsOptional } from 'class-validator';
 import { invalid } from '@glovebox/problems';
 import { runKinds, runStatuses, type RunQuery, type RunReason, type RunRow } from '@glovebox/runs';
 import type { CodeFrame, LogLine } from '@glovebox/sandbox';
@@ -25,6 +26,7 @@ interface RunResponse {
   created_at: string;
   started_at?: string;
   ended_at?: string;
+  arguments_kept_until?: string;
 }
 
 /** A run with what its code wrote, why it failed, and with the webhook that reports it. */
@@ -33,6 +35,26 @@ export interface RunDetails extends RunResponse {
   stack?: readonly CodeFrame[];
   lines: { at: string; level: string; text: string }[];
   webhook?: { status: string; attempts: WebhookAttempt[] };
+}
+
+export class RerunInput {
+  /** Sends the result to where that of the run went. */
+  @IsOptional()
+  @IsBoolean()
+  callback?: boolean;
+}
+
+/** A run that was accepted, and what happens again with it. */
+export interface RerunResponse {
+  async_request_id: string;
+  /** The spelling of existing clients. */
+  asyncReactorRequestId: string;
+  again: {
+    reactor_id: string;
+    token_ids: string[];
+    callback_host?: string;
+    says: string[];
+  };
 }
 
 export const RunListing = queryReadBy((query) =>
@@ -79,6 +101,9 @@ export function toRunResponse(row: RunRow): RunResponse {
     created_at: row.createdAt.toISOString(),
     ...(row.startedAt === null ? {} : { started_at: row.startedAt.toISOString() }),
     ...(row.endedAt === null ? {} : { ended_at: row.endedAt.toISOString() }),
+    ...(row.argumentsKeptUntil === null
+      ? {}
+      : { arguments_kept_until: row.argumentsKeptUntil.toISOString() }),
   };
 }
 

@@ -135,7 +135,7 @@ export class RunsService {
   }
 }
 
-function requireId(id: string, noun: string): string {
+export function requireId(id: string, noun: string): string {
   if (!isUuid(id)) throw notFound(noun);
   return id.toLowerCase();
 }

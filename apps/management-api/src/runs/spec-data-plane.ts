@@ -24,8 +24,13 @@ export class DataPlane {
   }
 
   /** An async run that waits. */
-  accept(run: { tenantId: string; reactorId: string; actorId: string }): Promise<string> {
-    const accepted = { ...run, args: {}, callbackUrl: 'https://a.example/', timeoutMs: 10_000 };
+  accept(run: {
+    tenantId: string;
+    reactorId: string;
+    actorId: string;
+    args?: Record<string, unknown>;
+  }): Promise<string> {
+    const accepted = { args: {}, ...run, callbackUrl: 'https://a.example/', timeoutMs: 10_000 };
     return insertRun(this.database, this.ctx.sealer, { ...accepted, traceId: 'accepted' }, 1_000);
   }
 

@@ -31,13 +31,22 @@ function withoutNone(Type: Dto, document: unknown): unknown {
 export function toDto<Type extends Dto>(Type: Type, document: unknown): InstanceType<Type> {
   if (!isJsonObject(document)) throw invalid({ body: ['must be a JSON object'] });
   const dto = plainToInstance(Type, bounded(Type, document));
-  for (const member of membersOf(Type)) {
-    const value = member.staysAsItCame ? givenTo(member, document) : undefined;
-    if (value !== undefined) Object.assign(dto, { [member.name]: value });
-  }
+  takeAsItCame(Type, dto as JsonObject, document);
   const errors = errorsOf(validateSync(dto));
   if (errors.length > 0) throw invalid(Object.fromEntries(errors));
   return dto as InstanceType<Type>;
+}
+
+function takeAsItCame(Type: Dto, dto: JsonObject, document: JsonObject): void {
+  for (const member of membersOf(Type)) {
+    const value = givenTo(member, document);
+    if (member.staysAsItCame) {
+      if (value !== undefined) dto[member.name] = value;
+    } else if (member.type && isJsonObject(value)) {
+      const inner = dto[member.name];
+      if (isJsonObject(inner)) takeAsItCame(member.type, inner, value);
+    }
+  }
 }
 
 /** null counts as absent, except where any JSON is accepted. */

@@ -63,8 +63,10 @@ function readMember(dto: Dto, name: string, about: readonly Metadata[]): DtoMemb
   }
   const type = defaultMetadataStorage.findTypeMetadata(dto, name)?.typeFunction() as
     Dto | undefined;
-  if (type && membersOf(type).some((nested) => nested.staysAsItCame)) {
-    throw new Error(`${dto.name}.${name} nests a member that must stay as it came`);
+  // Their instances could not be told apart.
+  const isList = rules.has('isArray');
+  if (isList && type && membersOf(type).some((nested) => nested.staysAsItCame)) {
+    throw new Error(`${dto.name}.${name} lists objects with a member that must stay as it came`);
   }
   const staysAsItCame = rules.has('isAnyJson') || rules.has('isStringMap');
   return { name, isOptional, rules, type, staysAsItCame, entriesMax: Number(bound ?? 0) };

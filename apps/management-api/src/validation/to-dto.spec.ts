@@ -1,5 +1,12 @@
 import { Type } from 'class-transformer';
-import { ArrayMaxSize, IsArray, IsOptional, IsString, ValidateNested } from 'class-validator';
+import {
+  ArrayMaxSize,
+  IsArray,
+  IsObject,
+  IsOptional,
+  IsString,
+  ValidateNested,
+} from 'class-validator';
 import { UpdateApplication } from '../applications/applications.dto';
 import { ProxyInput } from '../proxies/proxies.dto';
 import { UpdateTenant } from '../tenants/tenants.dto';
@@ -111,17 +118,37 @@ describe('a DTO class', () => {
     expect(() => membersOf(Unlimited)).toThrow('Unlimited.words is a list without @ArrayMaxSize');
   });
 
-  it('is refused if it nests a map, which would be lost', () => {
+  it('is refused if it lists objects with a map, which would be lost', () => {
     class Inner {
       @IsStringMap()
       map!: Record<string, string>;
     }
     class Outer {
+      @IsArray()
+      @ArrayMaxSize(1)
+      @Type(() => Inner)
+      @ValidateNested({ each: true })
+      inner!: Inner[];
+    }
+    expect(() => membersOf(Outer)).toThrow(
+      'Outer.inner lists objects with a member that must stay as it came',
+    );
+  });
+
+  it('may nest a map, which stays as it came', () => {
+    class Inner {
+      @IsStringMap()
+      map!: Record<string, string>;
+    }
+    class Outer {
+      @IsObject()
       @Type(() => Inner)
       @ValidateNested()
       inner!: Inner;
     }
-    expect(() => membersOf(Outer)).toThrow('Outer.inner nests a member that must stay as it came');
+    const inner = { map: { a: 'b' }, more: 1 };
+    expect(toDto(Outer, { inner })).toEqual({ inner: { map: { a: 'b' } } });
+    expect(errorsOf(Outer, { inner: { map: { a: 1 } } })).toHaveProperty(['inner.map']);
   });
 
   it('has the members that it inherits first', () => {

@@ -102,7 +102,13 @@ function ask(
 ): Promise<UnreadOutcome> {
   const { args, configuration, ...plain } = plainRun;
   const input = Buffer.from(JSON.stringify({ args, configuration }));
-  const order: RunOrder = { ...plain, input, codeHash: run.codeHash, timeoutMs: 60_000 };
+  const order: RunOrder = {
+    ...plain,
+    network: true,
+    input,
+    codeHash: run.codeHash,
+    timeoutMs: 60_000,
+  };
   return ctx.pool.run({
     ...{ order, signal: run.signal },
     fetchCode: () =>

@@ -188,7 +188,7 @@ it.each(specLevels)(
         );
       }
       await until(() => isQuiet() && children().length <= childrenBefore);
-      expect(children().map(stateOf)).not.toContain('Z');
+      await until(() => !children().map(stateOf).includes('Z'));
       await until(() => descriptors() <= before + 2);
     }),
 );

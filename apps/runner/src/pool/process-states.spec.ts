@@ -37,7 +37,7 @@ const allowed = new Set([
 const pairs = processStates.flatMap((from) => processStates.map((to) => ({ from, to })));
 
 function processThatIs(state: ProcessState): PooledProcess {
-  const order: RunOrder = { ...plainRun, codeHash: '', input: Buffer.alloc(0) };
+  const order: RunOrder = { ...plainRun, network: true, codeHash: '', input: Buffer.alloc(0) };
   const process = new PooledProcess(new ProcessGroups().groupFor(order));
   for (const next of ways[state]) process.become(next);
   return process;

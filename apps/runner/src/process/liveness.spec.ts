@@ -14,7 +14,7 @@ async function restAfter(
   const process = runner.ctx.startSandbox(runtime);
   await process.ready;
   const input = Buffer.from(writeValue({ args, configuration: {} }));
-  const order = { ...plainRun, runtime, svc: true, codeHash: code, input };
+  const order = { ...plainRun, network: true, runtime, svc: true, codeHash: code, input };
   const hooks = { onCall: () => new Promise<never>(() => undefined), onLog: () => undefined };
   const { kind } = await process.execute(order, Buffer.from(code), hooks);
   const restCameWithResult = process.isAtRest;

@@ -33,7 +33,7 @@ describe.each(specRuntimes)('code on %s', (runtime) => {
         most = Math.max(most, pid === undefined ? 0 : (memoryOf(pid)?.privateBytes ?? 0));
       }, 2);
       const input = Buffer.from(writeValue({ args: {}, configuration: {} }));
-      const order = { ...plainRun, runtime, codeHash: '', input, timeoutMs: 4_000 };
+      const order = { ...plainRun, network: true, runtime, codeHash: '', input, timeoutMs: 4_000 };
       const hooks = { onCall: () => Promise.reject(new Error('none')), onLog: () => undefined };
       await sandbox.execute(order, Buffer.from(code), hooks);
       clearInterval(looking);

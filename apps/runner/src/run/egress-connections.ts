@@ -33,6 +33,11 @@ interface Target {
   readonly signal: AbortSignal;
 }
 
+interface ConnectingRun extends RunOwner {
+  /** False: its code has no way out. */
+  readonly network: boolean;
+}
+
 interface Connection {
   readonly socket: Socket;
   readonly traffic: ConnectionTraffic;
@@ -71,9 +76,10 @@ export class EgressConnections {
     },
   ) {}
 
-  async open(run: RunOwner, params: JsonObject): Promise<{ stream: number }> {
+  async open(run: ConnectingRun, params: JsonObject): Promise<{ stream: number }> {
     const host = textOf(params, 'host');
     const port = positiveOf(params, 'port');
+    requireNetwork(run);
     if (this.connections.size + this.opening >= connectionsMax) {
       throw new CallRefused('EMFILE', 'too many connections');
     }
@@ -95,8 +101,9 @@ export class EgressConnections {
   }
 
   /** A name that may not be reached gets the answer of a name that does not exist. */
-  async lookUp(run: RunOwner, params: JsonObject): Promise<{ addresses: readonly string[] }> {
+  async lookUp(run: ConnectingRun, params: JsonObject): Promise<{ addresses: readonly string[] }> {
     const host = textOf(params, 'host');
+    requireNetwork(run);
     const signal = this.stopped();
     try {
       return { addresses: await this.wayOut.lookUp({ owner: run.tenantId, host, signal }) };
@@ -213,6 +220,10 @@ export class EgressConnections {
     });
     return stream;
   }
+}
+
+function requireNetwork({ network }: ConnectingRun): void {
+  if (!network) throw new CallRefused('ENETDOWN', 'the network is off in this run');
 }
 
 function reset(connection: Connection): void {

@@ -29,15 +29,23 @@ async function listen(
   name: string,
   answer: Answer,
   greeting: Greeting = ready,
-): Promise<{ url: string; runs: () => number; stop: () => Promise<void> }> {
+): Promise<{
+  url: string;
+  greeted: () => number;
+  runs: () => number;
+  stop: () => Promise<void>;
+}> {
   const path = join(folder, name);
   const sockets = new Set<Socket>();
+  let greeted = 0;
   let runs = 0;
   const server: Server = createServer((socket) => {
     sockets.add(socket);
     const decoder = new FrameDecoder((frame) => {
-      if (frame.type === 'HELLO') socket.write(encodeFrame(...greeting));
-      else if (frame.type === 'INVOKE') {
+      if (frame.type === 'HELLO') {
+        greeted += 1;
+        socket.write(encodeFrame(...greeting));
+      } else if (frame.type === 'INVOKE') {
         runs += 1;
         answer(socket, frame.head['run'] as number, frame.head['order'] as JsonObject);
       } else if (frame.type === 'PING') {
@@ -54,7 +62,7 @@ async function listen(
     await closed;
   };
   closers.push(() => void (server.listening && stop()));
-  return { url: `unix:${path}`, runs: () => runs, stop };
+  return { url: `unix:${path}`, greeted: () => greeted, runs: () => runs, stop };
 }
 
 /** A runner in a process of its own. It welcomes every client, answers pings, and answers no run. */
@@ -144,6 +152,32 @@ describe('a client and a runner of another release', () => {
   });
 });
 
+describe('a run without the network', () => {
+  const off: RunRequest = { ...request, network: false };
+
+  it('is given to no runner of an earlier version, which would let it connect', async () => {
+    const { url, runs } = await listen('earlier', fine);
+    expect(await client(url).run(off, hooks)).toEqual({
+      kind: 'no_capacity',
+      runtime: 'not_offered',
+    });
+    expect(runs()).toBe(0);
+  });
+
+  it('says so to a runner that knows it', async () => {
+    const orders: JsonObject[] = [];
+    const note: Answer = (socket, run, order) => {
+      orders.push(order);
+      fine(socket, run, order);
+    };
+    const { url } = await listen('later', note, ['READY', { version: 3 }]);
+    const made = client(url);
+    expect(await made.run(off, hooks)).toMatchObject({ kind: 'returned' });
+    expect(await made.run(request, hooks)).toMatchObject({ kind: 'returned' });
+    expect(orders.map(({ network }) => network)).toEqual([false, undefined]);
+  });
+});
+
 describe('a client of several runners', () => {
   it('always sends a key to the same runner, and uses all of them for many keys', async () => {
     const servers = [await listen('k1', fine), await listen('k2', fine), await listen('k3', fine)];
@@ -201,6 +235,33 @@ describe('a client of several runners', () => {
       expect(outcome.kind).toBe('returned');
     }
     expect(await both.ready()).toBe(true);
+  });
+
+  it('finds a runner that is back as soon as no other is left, however long it was away', async () => {
+    const left = await listen('o2', fine);
+    const both = client(`unix:${join(folder, 'o1')}`, left.url);
+    // Each failed attempt doubles the time until the next: after the fifth it is 0.8 s.
+    const away = await listen('o1', fine, ['READY', { version: 7 }]);
+    await waitFor(async () => (await both.ready()) && away.greeted() >= 5);
+    await away.stop();
+    await listen('o1', fine);
+    await left.stop();
+    let outcome = await both.run(request, hooks);
+    // Until it has noticed that the other is gone.
+    while (outcome.kind === 'died') outcome = await both.run(request, hooks);
+    expect(outcome.kind).toBe('returned');
+  });
+
+  it('asks a runner that fails at most twenty times a second, however many calls wait for it', async () => {
+    const failing = await listen('p1', fine, ['READY', { version: 7 }]);
+    const one = client(failing.url);
+    const begun = performance.now();
+    for (let round = 0; round < 5; round += 1) {
+      const calls = Array.from({ length: 50 }, () => one.run(request, hooks));
+      const kinds = (await Promise.all(calls)).map(({ kind }) => kind);
+      expect(new Set(kinds)).toEqual(new Set(['no_capacity']));
+    }
+    expect(failing.greeted()).toBeLessThanOrEqual((performance.now() - begun) / 50 + 1);
   });
 
   it('reports no capacity when no runner has any, and when none answers', async () => {

@@ -58,8 +58,11 @@ export function createRunnerClient(options: RunnerClientOptions): RunnerClient {
 
   const runAnywhere: RunnerClient['run'] = async (request, hooks) => {
     let refused: RunOutcome & { readonly kind: 'no_capacity' } = { kind: 'no_capacity' };
-    for (const { connection } of choicesFor(request, await runners.afterFirstAnswers())) {
-      const isOpen = connection.isOpen || (await unlessAborted(connection.open(), hooks.signal));
+    const known = await runners.afterFirstAnswers();
+    for (const { connection } of choicesFor(request, known)) {
+      const isAnyOpen = known.some((runner) => runner.connection.isOpen);
+      const open = () => (isAnyOpen ? connection.open() : connection.openSoon());
+      const isOpen = connection.isOpen || (await unlessAborted(open(), hooks.signal));
       if (hooks.signal?.aborted) return cancelledOutcome;
       // Without a connection nothing has started: the next runner may have the run.
       if (!isOpen) continue;

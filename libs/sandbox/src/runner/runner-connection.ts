@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import { describeCallError } from '../call-error';
 import { callTooLarge, svcCallsMax, svcMembersMax } from '../call-limits';
 import {
@@ -13,7 +14,14 @@ import {
 } from '../frames';
 import { FrameLanes } from '../frame-lanes';
 import { positiveOf, textOf } from '../members';
-import { agreedVersion, helloOf, spokenBy, spokenVersions, type SpokenVersions } from '../protocol';
+import {
+  agreedVersion,
+  helloOf,
+  spokenBy,
+  spokenVersions,
+  versionWithNetworkOff,
+  type SpokenVersions,
+} from '../protocol';
 import type { LargeCalls } from '../large-calls';
 import type { OpenSocket } from './open-socket';
 import { parseOutcome, readOutcome, type RunOutcome } from '../outcome';
@@ -39,6 +47,8 @@ interface Answer {
 interface Link {
   readonly socket: Socket;
   readonly lanes: FrameLanes;
+  /** Zero until the runner has welcomed us. */
+  version: number;
   word: RunnerWord | undefined;
 }
 const ownLane = '';
@@ -67,7 +77,7 @@ export class RunnerConnection {
   private readonly pings = new Map<number, (ready: boolean) => void>();
   private lastId = 0;
   private failures = 0;
-  private notBefore = 0;
+  private failedAt = -Infinity;
   private isClosed = false;
   private onIdle: (() => void) | undefined;
   private isForeign = false;
@@ -93,11 +103,19 @@ export class RunnerConnection {
   /**
    * Resolves to true once the runner and this side trust each other. False at once while a failure is recent.
    */
-  open(): Promise<boolean> {
-    if (this.isOpen) return Promise.resolve(true);
-    if (this.isClosed || this.isLeaving || performance.now() < this.notBefore)
-      return Promise.resolve(false);
-    this.opening ??= this.establish().finally(() => (this.opening = undefined));
+  async open(): Promise<boolean> {
+    const backOff = Math.min(backOffMs.most, backOffMs.first * 2 ** (this.failures - 1));
+    return performance.now() < this.failedAt + backOff ? this.isOpen : this.openSoon();
+  }
+
+  /**
+   * For a call that has no other runner: tries again after the shortest back-off, however often the
+   * runner has failed. All who wait share one attempt.
+   */
+  async openSoon(): Promise<boolean> {
+    if (this.isOpen) return true;
+    if (this.isClosed || this.isLeaving) return false;
+    this.opening ??= this.attempt().finally(() => (this.opening = undefined));
     return this.opening;
   }
 
@@ -106,6 +124,8 @@ export class RunnerConnection {
     if (hooks.signal?.aborted) return Promise.resolve(cancelledOutcome);
     if (this.isClosed || this.isLeaving || this.link?.lanes.isFull(tenantId) !== false)
       return Promise.resolve({ kind: 'no_capacity' });
+    if (request.network === false && this.link.version < versionWithNetworkOff)
+      return Promise.resolve({ kind: 'no_capacity', runtime: 'not_offered' });
     return new Promise((resolve) => {
       this.lastId += 1;
       const id = this.lastId;
@@ -164,6 +184,12 @@ export class RunnerConnection {
     this.drop(link);
   }
 
+  private async attempt(): Promise<boolean> {
+    const waitMs = this.failedAt + backOffMs.first - performance.now();
+    if (waitMs > 0) await delay(waitMs);
+    return !this.isClosed && this.establish();
+  }
+
   private establish(): Promise<boolean> {
     return new Promise((resolve) => {
       const socket = this.openSocket((proof) => {
@@ -172,12 +198,12 @@ export class RunnerConnection {
       socket.setNoDelay(true);
       socket.setKeepAlive(true, keepAliveMs);
       const timer = setTimeout(() => socket.destroy(), this.times.connectTimeoutMs);
-      const link: Link = { socket, lanes: new FrameLanes(socket), word: undefined };
+      const link: Link = { socket, lanes: new FrameLanes(socket), version: 0, word: undefined };
       let heartbeat: NodeJS.Timeout | undefined;
       let missed = 0;
       const decoder = new FrameDecoder((frame) => {
         if (this.link === link) return this.onFrame(frame);
-        link.word = this.requireWelcome(frame);
+        Object.assign(link, this.requireWelcome(frame));
         clearTimeout(timer);
         this.failures = 0;
         if (this.isClosed) socket.destroy();
@@ -211,31 +237,31 @@ export class RunnerConnection {
         clearTimeout(timer);
         clearInterval(heartbeat);
         if (this.link === link) this.drop(link);
-        else this.postpone();
+        else {
+          this.failures += 1;
+          this.failedAt = performance.now();
+        }
         resolve(false);
       });
     });
   }
 
-  /** A runner that speaks none of our versions answers with its own HELLO. */
-  private requireWelcome({ type, ...frame }: Frame): RunnerWord | undefined {
+  /**
+   * Returns the version to speak, and what the runner says of itself. A runner that speaks none of
+   * ours answers with its own HELLO.
+   */
+  private requireWelcome({ type, ...frame }: Frame): Pick<Link, 'version' | 'word'> {
     const theirs = 'head' in frame ? spokenBy(frame.head) : undefined;
-    const isAgreed = theirs !== undefined && agreedVersion(spokenVersions, theirs) !== undefined;
-    if (type === 'READY' && isAgreed) {
+    const version = theirs && agreedVersion(spokenVersions, theirs);
+    if (type === 'READY' && version !== undefined) {
       this.isForeign = false;
-      return 'head' in frame ? readRunnerWord(frame.head) : undefined;
+      return { version, word: 'head' in frame ? readRunnerWord(frame.head) : undefined };
     }
     if (type === 'HELLO' && theirs && !this.isForeign) {
       this.isForeign = true;
       this.onForeign(theirs);
     }
     throw new FrameError('the runner did not welcome us');
-  }
-
-  private postpone(): void {
-    const delay = Math.min(backOffMs.most, backOffMs.first * 2 ** this.failures);
-    this.failures += 1;
-    this.notBefore = performance.now() + delay;
   }
 
   /** Nothing is under way. */

@@ -1,6 +1,12 @@
 import { buildInfo } from '../build-info';
 import { fault, ok, warning, type Check } from './findings';
 
+/** Whether a process says that it waits for the operator of a restored database, and what he does. */
+export const restoredDatabase = {
+  isSaidIn: (state: string): boolean => state.includes('waits for after-restore'),
+  remedy: 'Look at the database with after-restore --status, then accept it: docs/backup.md',
+} as const;
+
 /** Looks at a process by its ops port: whether it is ready, and which build it is. */
 export const checkOfProcess = (name: string, opsUrl: string): Check => ({
   name,
@@ -23,12 +29,10 @@ export const checkOfProcess = (name: string, opsUrl: string): Check => ({
     const [app, version, commit] = [label('app'), label('version'), label('commit')];
     const says = `${app} ${version}, Node.js ${label('node')}, ${parts.join(', ')}`;
     if (!ready.ok) {
-      const waits = /waits for after-restore/.test(says);
+      const usual = 'Mend what is not up; the log of the process says more';
       return fault(
         `not ready: ${says}`,
-        waits
-          ? 'Look at the database with after-restore --status, then accept it: docs/backup.md'
-          : 'Mend what is not up; the log of the process says more',
+        restoredDatabase.isSaidIn(says) ? restoredDatabase.remedy : usual,
       );
     }
     const isSame = version === buildInfo.version && commit === buildInfo.commit;

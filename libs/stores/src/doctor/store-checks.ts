@@ -4,6 +4,7 @@ import { parseKeyRing } from '@glovebox/seal';
 import {
   fault,
   ok,
+  restoredDatabase,
   unknown,
   warning,
   type Check,
@@ -279,6 +280,11 @@ async function findDefinitions(
   const says = `epoch ${head.epoch}, version ${head.version}`;
   if (!processes) return ok(`${says}; ${processesUnknown}`);
   const nameOf = ({ app, host, pid }: LiveProcess): string => `${app} ${host}/${pid}`;
+  const waiting = processes.filter(({ loading = '' }) => restoredDatabase.isSaidIn(loading));
+  if (waiting.length > 0) {
+    const names = waiting.map(nameOf).join(', ');
+    return fault(`${says}; restored: ${names} wait for after-restore`, restoredDatabase.remedy);
+  }
   const others = processes.filter(({ epoch }) => epoch !== undefined && epoch !== head.epoch);
   if (others.length > 0) {
     return fault(

@@ -29,6 +29,8 @@ export interface Transforming {
   readonly decision: ProxyDecision;
   /** The data that the call has opened, by token. Nothing that code writes shows it. */
   readonly opened: ReadonlyMap<string, unknown>;
+  /** Steps store no token. */
+  readonly isDry?: boolean;
 }
 
 /** Room around a body of the largest size, in the JSON that code returns. */

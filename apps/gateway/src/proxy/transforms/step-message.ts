@@ -64,7 +64,10 @@ async function stepped<Body>(
       side,
       serviceHeaders: ctx.headers,
       budget: new Budget(room),
-      tokenize: (requests) => tokenize(ctx, transforming, requests),
+      tokenize: async (requests) =>
+        transforming.isDry
+          ? requests.map(() => tokenToCome)
+          : tokenize(ctx, transforming, requests),
     },
   );
   if (document === undefined) return { headers, query, body: message.body };
@@ -72,6 +75,9 @@ async function stepped<Body>(
   const changed = withoutDigests(withoutFraming(headers), message.headers);
   return { headers: changed, query, body: Buffer.from(text) };
 }
+
+/** Stands where a call would put the id of a new token. */
+export const tokenToCome = 'new-token';
 
 /** Undefined when there is no body. */
 async function documentOf(

@@ -1,0 +1,186 @@
+import { randomUUID } from 'node:crypto';
+import { useTestApi } from '../spec-api';
+
+/** No gateway is there: what passes every check is answered with 503. */
+const api = useTestApi({ GATEWAY_URL: 'http://127.0.0.1:9' });
+const code = 'module.exports = () => ({})';
+const sent = 503;
+
+const made = async (path: string, body: object): Promise<string> => (await api.made(path, body)).id;
+const lines = (operation: string) =>
+  api.admin.query(
+    `SELECT actor_id, entity_type, entity_id, outcome FROM audit_log WHERE operation = $1 ORDER BY id`,
+    [operation],
+  );
+
+it('a dry run is recorded before it is carried out', async () => {
+  const formula = { id: await made('/reactor-formulas', { name: 'F', code }) };
+  const reactor = await made('/reactors', { name: 'R', configuration: {}, formula });
+  const proxy = await made('/proxies', { name: 'P', destination_url: 'https://example.com' });
+  const answers = [
+    await api.post('/reactors/dry-runs', { reactor_id: reactor }),
+    await api.post('/proxies/dry-runs', { proxy_id: proxy, request: {} }),
+  ];
+  for (const { status, body } of answers) {
+    expect([status, body]).toMatchObject([sent, { code: 'service_unavailable' }]);
+  }
+  expect(await lines('reactor.dry_run')).toMatchObject([
+    { entity_type: 'reactor', entity_id: reactor, outcome: 'success' },
+  ]);
+  expect(await lines('proxy.dry_run')).toMatchObject([
+    { entity_type: 'proxy', entity_id: proxy, outcome: 'success' },
+  ]);
+});
+
+describe('POST /reactors/dry-runs', () => {
+  const rehearse = (body: object, key?: string) => api.post('/reactors/dry-runs', body, key);
+
+  it.each([
+    [
+      'no code and no formula',
+      {},
+      { 'reactor.formula.code': ['is required without a stored formula'] },
+    ],
+    [
+      'a formula that is not there',
+      { reactor: { formula: { id: randomUUID() } } },
+      { 'reactor.formula.id': ['must be a reactor formula of the tenant'] },
+    ],
+    [
+      'a reactor that is not there',
+      { reactor_id: randomUUID() },
+      { reactor_id: ['must be a reactor of the tenant'] },
+    ],
+    [
+      'arguments that are none',
+      { reactor: { formula: { code } }, args: [1] },
+      { args: ['must be an object'] },
+    ],
+    [
+      'a value that the formula does not declare',
+      { reactor: { formula: { code }, configuration: { KEY: '1' } } },
+      { 'reactor.configuration.KEY': ['is not declared by the formula'] },
+    ],
+    [
+      'a value that the formula declares and nobody gives',
+      { reactor: { formula: { code, configuration: [{ name: 'KEY', type: 'string' }] } } },
+      { 'reactor.configuration.KEY': ['is required'] },
+    ],
+    [
+      'names that are there twice',
+      {
+        reactor: {
+          formula: { code, request_parameters: [1, 2].map(() => ({ name: 'a', type: 'string' })) },
+        },
+      },
+      { 'reactor.formula.request_parameters.1.name': ['is there twice'] },
+    ],
+  ])('with %s is refused', async (_, body, errors) => {
+    const answer = await rehearse(body);
+    expect([answer.status, answer.body]).toMatchObject([400, { errors }]);
+  });
+
+  it('with code that does not compile names its line', async () => {
+    const answer = await rehearse({ reactor: { formula: { code: 'const a = 1;\nconst = 2;' } } });
+    expect([answer.status, answer.body]).toMatchObject([
+      422,
+      { code: 'invalid_code', position: { line: 2 } },
+    ]);
+  });
+
+  it('with svc needs token:use and an application', async () => {
+    const body = { reactor: { formula: { code } }, svc: true };
+    expect((await rehearse(body)).status).toBe(403);
+  });
+
+  it('takes a stored formula with other code, and its other members as they are stored', async () => {
+    const declared = { configuration: [{ name: 'KEY', type: 'string' }] };
+    const id = await made('/reactor-formulas', { name: 'F', code, ...declared });
+    const formula = { id, code: 'module.exports = () => ({ raw: 1 })' };
+    expect((await rehearse({ reactor: { formula, configuration: { KEY: 'x' } } })).status).toBe(
+      sent,
+    );
+    expect((await rehearse({ reactor: { formula } })).body).toMatchObject({
+      errors: { 'reactor.configuration.KEY': ['is required'] },
+    });
+  });
+
+  it('uses the stored values of a reactor of the tenant alone', async () => {
+    const declared = { configuration: [{ name: 'KEY', type: 'string' }] };
+    const id = await made('/reactor-formulas', { name: 'F', code, ...declared });
+    const reactor = { name: 'R', configuration: { KEY: 'secret' }, formula: { id } };
+    const body = { reactor_id: await made('/reactors', reactor) };
+    expect((await rehearse(body)).status).toBe(sent);
+    expect((await rehearse(body, api.foreign.management_key)).body).toMatchObject({
+      errors: { reactor_id: ['must be a reactor of the tenant'] },
+    });
+  });
+
+  it('takes arguments up to 1 MiB', async () => {
+    const body = (length: number) => ({
+      reactor: { formula: { code } },
+      args: { a: 'x'.repeat(length) },
+    });
+    const around = JSON.stringify({ a: '' }).length;
+    expect((await rehearse(body(1024 * 1024 - around))).status).toBe(sent);
+    expect((await rehearse(body(1024 * 1024 - around + 1))).status).toBe(413);
+    expect((await rehearse({ ...body(0), more: 'x'.repeat(2 * 1024 * 1024) })).status).toBe(413);
+  });
+});
+
+describe('POST /proxies/dry-runs', () => {
+  const rehearse = (body: object) => api.post('/proxies/dry-runs', { request: {}, ...body });
+
+  it.each([
+    ['a proxy that is not there', { proxy_id: randomUUID() }, 'proxy_id'],
+    [
+      'a forbidden destination',
+      { proxy: { destination_url: 'http://169.254.169.254' } },
+      'proxy.destination_url',
+    ],
+    ['a method that is not forwarded', { request: { method: 'TRACE' } }, 'request.method'],
+    ['a path with a query', { request: { path: '/a?b' } }, 'request.path'],
+    ['headers that cannot be sent', { request: { headers: { 'a b': '1' } } }, 'request.headers'],
+    ['a header that is no text', { answer: { headers: { a: { b: 1 } } } }, 'answer.headers'],
+    [
+      'too many headers',
+      { request: { headers: { a: new Array(257).fill('b') } } },
+      'request.headers',
+    ],
+    [
+      'headers of too many bytes',
+      { request: { headers: { a: 'b'.repeat(32 * 1024) } } },
+      'request.headers',
+    ],
+    ['a body above 1 MiB', { request: { body: 'x'.repeat(1024 * 1024 + 1) } }, 'request.body'],
+    ['an interim status', { answer: { status: 101 } }, 'answer.status'],
+  ])('with %s is refused', async (_, body, member) => {
+    const answer = await rehearse(body);
+    expect(answer.status).toBe(400);
+    expect(Object.keys((answer.body as { errors: object }).errors)).toEqual([member]);
+  });
+
+  it('with a step that is none, or code that does not compile, names it', async () => {
+    const step = await rehearse({ proxy: { request_transforms: [{ type: 'nothing' }] } });
+    expect(Object.keys((step.body as { errors: object }).errors)[0]).toMatch(
+      /^request_transforms\.0/,
+    );
+    const broken = await rehearse({ proxy: { response_transform: { code: 'const = 1' } } });
+    expect([broken.status, broken.body]).toMatchObject([
+      422,
+      { errors: { 'proxy.response_transform.code': [expect.any(String)] }, position: { line: 1 } },
+    ]);
+  });
+
+  it('takes a body of 4 MiB', async () => {
+    const large = 'x'.repeat(4 * 1024 * 1024);
+    expect((await rehearse({ more: large.slice(0, -100) })).status).toBe(sent);
+    expect((await rehearse({ more: large })).status).toBe(413);
+  });
+
+  it('needs neither name nor destination', async () => {
+    expect((await rehearse({ request: { method: 'GET', path: '/a', query: 'b=1' } })).status).toBe(
+      sent,
+    );
+  });
+});

@@ -1,0 +1,1 @@
+module.exports = { displayName: 'dry-runs', preset: '../../jest.preset.js' };

@@ -1,0 +1,10 @@
+export {
+  dryRunsPath,
+  orderBytesMax,
+  toOrder,
+  writeOrder,
+  type DryRunOrder,
+  type ProxyRehearsal,
+  type ReactorRehearsal,
+} from './order';
+export { isOf, Tickets, ticketHeader, type Ticket } from './ticket';
