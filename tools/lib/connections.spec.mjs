@@ -85,7 +85,7 @@ it('the defaults fit a Postgres as it is installed, with two of each app and one
 
 it('a sum above the number is a fault that says how it came about', () => {
   expect(connectionFaults(withMost({ gateway: 3 }), baseMax)).toEqual([
-    expect.stringMatching(/110 connections at the maximum .* of 100: gateway \(3 \+ 1\) × 10/),
+    expect.stringMatching(/108 connections at the maximum .* of 100: gateway \(3 \+ 1\) × 8/),
   ]);
   expect(connectionFaults(base, 99)).toHaveLength(2);
 });

@@ -1,8 +1,8 @@
 /** The settings of pools as `config.ts` has them. A spec compares them. */
 export const defaultConnections = {
-  gateway: { DATABASE_CONNECTIONS: 7 },
-  worker: { DATABASE_CONNECTIONS: 6 },
-  'management-api': { DATABASE_CONNECTIONS: 4, SEARCH_CONNECTIONS: 4 },
+  gateway: { DATABASE_CONNECTIONS: 5 },
+  worker: { DATABASE_CONNECTIONS: 4 },
+  'management-api': { DATABASE_CONNECTIONS: 6, SEARCH_CONNECTIONS: 6 },
 };
 
 /** An app with twice the weight has twice the replicas. */

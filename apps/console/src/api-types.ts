@@ -193,10 +193,8 @@ export interface Reactor {
   id: string;
   name: string;
   formula: Omit<Formula, 'code'>;
-  /** The names that have a value. Nobody in the console is told the value. */
+  /** The names that have a value: people never see the values. */
   configuration_set: string[];
-  /** Only what is set anew. */
-  configuration?: Record<string, unknown>;
   isolation: 'warm' | 'run';
   application_id?: string;
   created_at: string;
@@ -218,8 +216,7 @@ export interface ProxyResource {
   isolation: 'warm' | 'run';
   timeout_ms?: number;
   application_id?: string;
-  configuration_set: string[];
-  configuration?: Record<string, unknown>;
+  configuration_set?: string[];
   request_transform?: Transform;
   response_transform?: Transform;
   request_transforms?: unknown[];

@@ -26,7 +26,7 @@ export const settings = {
     100,
     { min: 0, max: 100 },
   ),
-  ...storeSettings('glovebox_data', 7),
+  ...storeSettings('glovebox_data', 5),
   POSTGRES_AWAY_MAX_MS: integer(
     'how long calls without expressions go on while Postgres refuses connections; 0: one second',
     3_600_000,

@@ -26,10 +26,10 @@ import { oidcRoles } from './console/oidc-roles';
 
 export const settings = {
   ...servingSettings({ port: port('the port of the management API', 8081), opsPort: 9081 }),
-  ...storeSettings('glovebox_management', 4),
+  ...storeSettings('glovebox_management', 6),
   SEARCH_CONNECTIONS: integer(
     'further connections to Postgres, half for lists of tokens and half for searches',
-    4,
+    6,
     { min: 2, max: 1_000 },
   ),
   GATEWAY_URL: text('where a gateway listens, which carries out dry runs', 'http://127.0.0.1:8080'),

@@ -10,7 +10,7 @@ import {
 
 export const settings = {
   ...processSettings(9082),
-  ...storeSettings('glovebox_data', 6),
+  ...storeSettings('glovebox_data', 4),
   ...runnerSettings,
   ...egressSettings,
   RUN_CONCURRENCY: integer('runs at the same time', 32, { min: 1, max: 1_000 }),

@@ -30,8 +30,8 @@ export interface Fault extends Partial<Position> {
 
 const theme = EditorView.theme({
   '&': { color: 'var(--text)', backgroundColor: 'var(--surface)', fontSize: '13px' },
-  '.cm-scroller': { fontFamily: 'var(--mono)', lineHeight: '1.55' },
-  '.cm-content': { minHeight: '17rem', caretColor: 'var(--text)' },
+  '.cm-scroller': { fontFamily: 'var(--mono)', lineHeight: '1.55', minHeight: '18rem' },
+  '.cm-content': { caretColor: 'var(--text)' },
   '.cm-gutters': { backgroundColor: 'var(--sunken)', color: 'var(--quiet)', border: 'none' },
   '.cm-activeLine, .cm-activeLineGutter': { backgroundColor: 'transparent' },
   '&.cm-focused': { outline: '2px solid var(--accent)', outlineOffset: '-2px' },
@@ -53,7 +53,10 @@ const theme = EditorView.theme({
 });
 
 const diffTheme = EditorView.theme({
-  '.cm-content': { minHeight: '0' },
+  '.cm-scroller': { minHeight: '0' },
+  '.cm-collapsedLines': { color: 'var(--quiet)', background: 'var(--sunken)' },
+  // Signs that few fonts have.
+  '.cm-collapsedLines:before, .cm-collapsedLines:after': { content: '""' },
   '&.cm-merge-a .cm-changedLine': { backgroundColor: 'var(--diff-gone)' },
   '&.cm-merge-b .cm-changedLine': { backgroundColor: 'var(--diff-new)' },
   '&.cm-merge-a .cm-changedText, &.cm-merge-b .cm-changedText': {
@@ -123,7 +126,10 @@ export function CodeMirror({ label, value, change, faults, names, isReadOnly, li
           indentOnInput(),
           lintGutter(),
           syntaxErrors,
-          autocompletion({ override: [(context) => completeNames(context, latest.current.names)] }),
+          autocompletion({
+            icons: false,
+            override: [(context) => completeNames(context, latest.current.names)],
+          }),
           keymap.of([...completionKeymap, ...defaultKeymap, ...historyKeymap]),
           EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }),
           EditorState.readOnly.of(isReadOnly),
@@ -172,8 +178,8 @@ export function CodeDiff({ before, after }: { before: string; after: string }) {
     const side = (doc: string, label: string) => ({
       doc,
       extensions: [
-        shared,
         diffTheme,
+        shared,
         EditorView.lineWrapping,
         EditorState.readOnly.of(true),
         EditorView.contentAttributes.of({

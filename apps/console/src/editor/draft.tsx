@@ -60,13 +60,16 @@ export function useDraft<Resource extends object>(path: string, first: Answer<Re
     isChanged,
     save,
     /** A member that is as it was is no change. */
-    change: (member: keyof Resource & string, value: unknown) =>
+    change: (member: string, value: unknown) =>
       setChanges((before) => {
         const next = { ...before, [member]: value };
-        if (isSame(value, base.body[member])) delete next[member];
+        if (isSame(value, base.body[member as keyof Resource])) delete next[member];
         return next;
       }),
-    discard: () => setChanges({}),
+    discard: () => {
+      setChanges({});
+      save.reset();
+    },
     /** Goes on from their version; what was typed stays typed, or goes. */
     goOn: (withMine: boolean) => {
       if (theirs) setBase(theirs);

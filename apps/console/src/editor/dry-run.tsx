@@ -65,7 +65,8 @@ export function DryRunReactor({
       }}
     >
       <p className="quiet">
-        Runs the code as it stands in the editor, saved or not. It is recorded in the audit log.
+        Runs the code as it stands in the editor, with the configuration that is stored. It is
+        recorded in the audit log.
       </p>
       <TextArea label="args (JSON)" value={args} change={setArgs} />
       <Tick

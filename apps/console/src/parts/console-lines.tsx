@@ -11,7 +11,7 @@ export function ConsoleLines({ lines }: { lines: readonly ConsoleLine[] }) {
         <li key={index} className={level}>
           <Time at={at} />
           <span className="level">{level}</span>
-          <Lines>{text}</Lines>
+          <Lines isBox={false}>{text}</Lines>
         </li>
       ))}
     </ol>

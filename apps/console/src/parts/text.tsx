@@ -5,10 +5,10 @@ export function Text({ children }: { children: string | undefined }) {
   return <bdi>{pieces(children ?? '')}</bdi>;
 }
 
-/** Text of others in lines: output of code, bodies, stacks. */
-export function Lines({ children }: { children: string }) {
+/** Text of others in lines: output of code, bodies. A box of them is scrolled by keyboard, too. */
+export function Lines({ children, isBox = true }: { children: string; isBox?: boolean }) {
   return (
-    <pre className="lines">
+    <pre className="lines" {...(isBox ? { tabIndex: 0 } : {})}>
       <bdi>{pieces(children, '\n\t')}</bdi>
     </pre>
   );

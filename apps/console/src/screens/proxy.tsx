@@ -65,15 +65,12 @@ function Edited({ first }: { first: Answer<ProxyResource> }) {
     at: string | undefined;
     error: Error | undefined;
   }>();
-  const names = base.configuration_set;
+  const names = base.configuration_set ?? [];
   const body = () => ({
     proxy_id: id,
-    proxy: {
-      ...Object.fromEntries(
-        tried.flatMap((member) => (now[member] ? [[member, now[member]] as const] : [])),
-      ),
-      ...('configuration' in changes && { configuration: changes.configuration }),
-    },
+    proxy: Object.fromEntries(
+      tried.flatMap((member) => (now[member] ? [[member, now[member]] as const] : [])),
+    ),
   });
   const side = (which: 'request' | 'response') => ({
     which,
@@ -160,7 +157,7 @@ function Edited({ first }: { first: Answer<ProxyResource> }) {
           names={names}
           set={names}
           typed={(changes.configuration ?? {}) as Record<string, unknown>}
-          change={(typed) => draft.change('configuration', typed ?? base.configuration)}
+          change={(typed) => draft.change('configuration', typed)}
           isReadOnly={!mayEdit}
           mayAdd
         />

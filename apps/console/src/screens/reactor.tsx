@@ -62,7 +62,6 @@ function Edited({ first, code }: { first: Answer<Reactor>; code: Answer<Formula>
         configuration: typed.current.configuration,
         request_parameters: typed.current.request_parameters,
       },
-      ...('configuration' in draft.changes && { configuration: draft.changes.configuration }),
       ...(draft.now.application_id && { application: { id: draft.now.application_id } }),
     },
   });

@@ -42,12 +42,19 @@ export function TokensScreen() {
                   <Id value={id} to={`/tokens/${encodeURIComponent(id)}`} what="token id" />
                 ),
               },
-              { head: 'Type', cell: ({ type }) => <Text>{type.replaceAll('_', ' ')}</Text> },
+              {
+                head: 'Type',
+                cell: ({ type }) => (
+                  <span className="word">
+                    <Text>{type.replaceAll('_', ' ')}</Text>
+                  </span>
+                ),
+              },
               { head: 'Shows', cell: (token) => <Masked token={token} /> },
               {
                 head: 'Container',
                 cell: ({ containers }) => (
-                  <code>
+                  <code className="word" title={containers.join(', ')}>
                     <Text>{containers.join(', ')}</Text>
                   </code>
                 ),
@@ -132,7 +139,17 @@ function Masked({ token: { mask, data } }: { token: Token }) {
   if (shown === undefined) return <span className="quiet">nothing</span>;
   return (
     <code>
-      <Text>{typeof shown === 'string' ? shown : JSON.stringify(shown)}</Text>
+      <Text>{inOneLine(shown)}</Text>
     </code>
   );
+}
+
+function inOneLine(shown: unknown): string {
+  if (typeof shown === 'string') return shown;
+  if (typeof shown !== 'object' || shown === null || Array.isArray(shown)) {
+    return JSON.stringify(shown);
+  }
+  return Object.entries(shown)
+    .map(([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`)
+    .join(', ');
 }
