@@ -147,13 +147,18 @@ describe.each(families)('$family', ({ kind, family, input }) => {
 
     it('takes as many statements for a long page as for a short one', async () => {
       const statements = jest.spyOn(api.ctx.dataSource.logger, 'logQuery');
+      // The log of calls is written once a second.
+      const ofList = () =>
+        statements.mock.calls
+          .map(([statement]) => statement)
+          .filter((statement) => !/INTO (calls|call_summary)\b/.test(statement));
       const counts: number[] = [];
       for (const size of [1, 2]) {
         statements.mockClear();
         expect((await list(`?name=${marker}*&size=${size}`)).data).toHaveLength(size);
         // The page is answered before its transaction ends.
-        await waitFor(() => statements.mock.calls.at(-1)?.[0] === 'COMMIT');
-        counts.push(statements.mock.calls.length);
+        await waitFor(() => ofList().at(-1) === 'COMMIT');
+        counts.push(ofList().length);
       }
       statements.mockRestore();
       expect(counts[0]).toBeGreaterThan(2);
