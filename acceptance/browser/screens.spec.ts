@@ -132,7 +132,7 @@ it('the overview leads to a call by keys alone, and the skip link to the content
 });
 
 async function tabTo(condition: string): Promise<void> {
-  for (let at = 0; at < 60; at += 1) {
+  for (let at = 0; at < 300; at += 1) {
     await page.keyboard.press('Tab');
     if (await page.evaluate<boolean>(condition)) return;
   }
