@@ -213,6 +213,7 @@ describe('the audit log', () => {
     const reader = await call('GET', `${baseUrl}/applications/key`, { key });
     const use = {
       actor_id: reader.body.id,
+      actor: { type: 'application', id: reader.body.id, name: reader.body.name },
       token_ids: [first, second],
       created_at: expect.stringMatching(/Z$/) as string,
       id: expect.stringMatching(/^\d+$/) as string,

@@ -50,7 +50,7 @@ function examine({ name, env }, args) {
  * @param {import('./lib/types.js').Dev} dev
  */
 function appsOf(dev) {
-  const { baseUrl, managementUrl, opsUrls, allow } = dev;
+  const { baseUrl, managementUrl, consoleUrl, opsUrls, allow } = dev;
   /** @param {string | undefined} url */
   const portOf = (url) => Number(new URL(url ?? 'http://none').port);
   const ops = Object.fromEntries(Object.entries(opsUrls).map(([app, url]) => [app, portOf(url)]));
@@ -59,6 +59,7 @@ function appsOf(dev) {
     ports: /** @type {import('./lib/types.js').AppPorts} */ ({
       gateway: portOf(baseUrl),
       'management-api': portOf(managementUrl),
+      console: portOf(consoleUrl),
       ops,
     }),
     urls: dev.databaseUrls,
