@@ -23,6 +23,8 @@ export const longest = [
   'apps/management-api/src/lists/large-lists.spec.ts',
   'apps/management-api/src/lists/unread-pages.spec.ts',
   'libs/reactors/src/redacted-everywhere.spec.ts',
+  'acceptance/browser/shown.spec.ts',
+  'apps/management-api/src/console/roles.spec.ts',
   'apps/runner/src/hostile/bombs.spec.ts',
   'apps/management-api/src/tokens/many-tokens.spec.ts',
   'apps/runner/src/pool/pool.spec.ts',

@@ -200,7 +200,7 @@ export async function fillTables(
        AND attidentity = '' AND attgenerated = ''
        AND (has_table_privilege('glovebox_data', c.oid, 'INSERT')
          OR has_table_privilege('glovebox_management', c.oid, 'INSERT'))
-     ORDER BY array_position('{tenants,applications,reactor_formulas,tokens}', relname::text),
+     ORDER BY array_position('{tenants,people,applications,reactor_formulas,tokens}', relname::text),
        relname, attnum`,
   );
   for (const table of new Set(columns.map((column) => column.table))) {

@@ -120,7 +120,7 @@ export class AddPeopleAndSessions0000000000008 implements Migration {
   readonly kind = 'expand';
 
   async up(queryRunner: QueryRunner): Promise<void> {
-    await queryRunner.query(shortWaits('audit_log'));
+    await queryRunner.query(shortWaits('tenants', 'audit_log'));
     for (const statement of [people, codes, sessions, lookUps, signIns, deleteEnded]) {
       await queryRunner.query(statement);
     }
@@ -129,7 +129,7 @@ export class AddPeopleAndSessions0000000000008 implements Migration {
   }
 
   async down(queryRunner: QueryRunner): Promise<void> {
-    await queryRunner.query(shortWaits('audit_log'));
+    await queryRunner.query(shortWaits('tenants', 'audit_log'));
     await queryRunner.query(`
       ALTER TABLE audit_log DROP COLUMN reason;
       DROP FUNCTION delete_ended_sessions(integer), tenant_of_console_code(text),

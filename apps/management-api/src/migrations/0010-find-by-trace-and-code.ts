@@ -1,5 +1,5 @@
 import type { QueryRunner } from 'typeorm';
-import { buildLogIndex, withoutLongWaits } from './build-index';
+import { buildLogIndex, shortWaits } from './build-index';
 import type { Migration } from './migration';
 
 /** Indexes of the logs, for the filters of the same name. */
@@ -23,10 +23,7 @@ export class FindByTraceAndCode0000000000010 implements Migration {
   }
 
   async down(queryRunner: QueryRunner): Promise<void> {
-    await withoutLongWaits(
-      queryRunner,
-      ['audit_log', 'calls'],
-      ['DROP INDEX audit_log_of_trace, calls_of_code'],
-    );
+    await queryRunner.query(shortWaits('audit_log', 'calls'));
+    await queryRunner.query('DROP INDEX audit_log_of_trace, calls_of_code');
   }
 }

@@ -3,7 +3,7 @@ import { useTestApi } from '../spec-api';
 
 const api = useTestApi();
 /** One tenant gets half of the searches, which are half of these. */
-const ownSearches = (): number => api.ctx.config.SEARCH_CONNECTIONS / 4;
+const ownSearches = (): number => Math.ceil(api.ctx.config.SEARCH_CONNECTIONS / 4);
 
 describe('while the searches of one tenant never end,', () => {
   const flood = 40;
