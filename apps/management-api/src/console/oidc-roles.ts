@@ -31,6 +31,11 @@ function toRoleOfValue(entry: string): RoleOfValue {
   throw new Error(`has an entry that is not VALUE=TENANT_ID:ROLE: "${entry}"`);
 }
 
+/** Some issuers let people claim any address: one that was not verified counts for nothing. */
+export function claimIn(claims: Readonly<Record<string, unknown>>, name: string): unknown {
+  return name === 'email' && claims.email_verified !== true ? undefined : claims[name];
+}
+
 /** The tenant and role of somebody with this claim: a text, or a list of them. */
 export function roleOf(
   roles: readonly RoleOfValue[],

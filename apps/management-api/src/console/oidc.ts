@@ -7,7 +7,7 @@ import { Shares } from '@glovebox/shares';
 import type { ManagementContext } from '../context';
 import { ofNoTenant } from '../database/in-tenant';
 import { fetchThrough } from './issuer-fetch';
-import { roleOf } from './oidc-roles';
+import { claimIn, roleOf } from './oidc-roles';
 import { makeCode } from './sessions';
 
 const signInMinutes = 10;
@@ -98,7 +98,7 @@ export class Oidc {
       : {};
     const claims: Readonly<Record<string, unknown>> = { ...told, ...signed };
     const { OIDC_CLAIM, OIDC_ROLES } = this.ctx.config;
-    const found = roleOf(OIDC_ROLES, claims[OIDC_CLAIM]);
+    const found = roleOf(OIDC_ROLES, claimIn(claims, OIDC_CLAIM));
     if (!found) return 'no_role';
     const { sub: subject, iss: issuedBy } = signed;
     const person = { ...found, issuer: issuedBy, subject, name: nameIn(claims) };

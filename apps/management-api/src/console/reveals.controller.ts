@@ -59,7 +59,7 @@ export class RevealsController {
     return { id, type, data, shown_seconds: shownSeconds };
   }
 
-  /** The vault decides again: the token may have moved to another container since. */
+  /** The vault decides again: the token may have moved since, and another container was decided. */
   async #read(sql: Sql, actor: Actor, id: string, container: string): Promise<TokenView> {
     const rule = {
       description: 'reveal of an admin',
@@ -69,7 +69,9 @@ export class RevealsController {
       permissions: ['token:read'],
     } as const;
     const principal: Principal = { ...actor.principal, permissions: [], rules: [rule] };
-    return this.ctx.vault.readToken(sql, { ...actor, principal }, id);
+    const token = await this.ctx.vault.readToken(sql, { ...actor, principal }, id);
+    if ((token.containers[0] ?? '/') !== container) throw notRevealed(container);
+    return token;
   }
 }
 

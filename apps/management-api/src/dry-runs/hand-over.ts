@@ -19,6 +19,7 @@ const connectionsMax = 32;
 /** The gateway that carries out dry runs. */
 export class DryRunGateway {
   readonly #agent = new Agent({ keepAlive: true, maxSockets: connectionsMax, maxFreeSockets: 4 });
+  #underWay = 0;
 
   constructor(
     private readonly url: string,
@@ -27,6 +28,17 @@ export class DryRunGateway {
 
   /** Returns the answer as JSON that is written already. */
   async carryOut(order: DryRunOrder, signal: AbortSignal): Promise<Buffer> {
+    // One more would wait with its body for a connection, as long as others run.
+    if (this.#underWay >= connectionsMax) throw unavailable(new Error('too many are under way'));
+    this.#underWay += 1;
+    try {
+      return await this.#handOver(order, signal);
+    } finally {
+      this.#underWay -= 1;
+    }
+  }
+
+  async #handOver(order: DryRunOrder, signal: AbortSignal): Promise<Buffer> {
     const body = writeOrder(order);
     const answer = await this.#ask(order, body, signal).catch((cause: unknown) => {
       signal.throwIfAborted();
