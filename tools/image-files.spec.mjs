@@ -1,6 +1,7 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { buildRoots } from './lib/product.mjs';
 import { appNames, repoRoot } from './lib/repo.mjs';
 import { useFolder } from './lib/spec-folder.mjs';
 
@@ -106,6 +107,11 @@ describe('what images are built from', () => {
     expect(base).toBe(`node:${version}-bookworm-slim`);
     const others = [...dockerfile.matchAll(/^FROM (\S+)/gm)].map(([, name = '']) => name);
     expect(new Set(others)).toEqual(new Set(['${NODE_IMAGE}', 'scratch', 'app']));
+  });
+
+  it('is all that npm start builds, the page of the console included', () => {
+    const [, built = ''] = /^RUN node tools\/build\.mjs (.+)$/m.exec(dockerfile) ?? [];
+    expect(built.split(' ').sort()).toEqual([...buildRoots].sort());
   });
 
   it('are folders that .dockerignore lets through, and secrets and state are not among them', () => {
