@@ -74,6 +74,7 @@ export class Breakable {
       ...env,
       PORT: String(port),
       OPS_PORT: String(opsPort),
+      CONSOLE_PORT: '0',
       DATABASE_URL: this.postgres.through(own.DATABASE_URL ?? ''),
       REDIS_URL: this.toRedis.url,
     }));

@@ -40,6 +40,7 @@ async function surge(app: string): Promise<number> {
       ...own,
       PORT: String(port),
       OPS_PORT: String(opsPort),
+      CONSOLE_PORT: '0',
     })),
   );
   const ready = `http://127.0.0.1:${opsPort}/health/ready`;

@@ -101,6 +101,7 @@ export class Fleet {
         KEY_RING: keyRing,
         PORT: String(port),
         OPS_PORT: String(opsPort),
+        CONSOLE_PORT: '0',
         MANAGEMENT_URL: this.balancers['management-api'].url,
       },
       stdio: ['ignore', 'pipe', 'ignore'],

@@ -83,6 +83,7 @@ export class Replicas {
         ...env,
         PORT: String(port),
         OPS_PORT: String(opsPort),
+        CONSOLE_PORT: '0',
         STOP_DELAY_MS: String(app === 'runner' ? runnerStopDelayMs : 1_000),
         MANAGEMENT_URL: this.management.url,
         RUNNER_URLS: `tcp://runner.test:${this.runnerPort}`,

@@ -155,6 +155,7 @@ export class MixedFleet {
           ...env,
           PORT: String(port),
           OPS_PORT: String(opsPort),
+          CONSOLE_PORT: '0',
           MANAGEMENT_URL: this.balancers['management-api'].url,
           RUNNER_URLS: this.#sockets.map((path) => `unix:${path}`).join(','),
           RUNNER_LISTEN: `unix:${socket}`,
