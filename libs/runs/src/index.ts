@@ -8,6 +8,7 @@ export {
 export { dropOldDeliveries, dropOldRuns, forgetFailingPaths } from './deletions';
 export {
   attemptMs,
+  attemptsListedMax,
   countAttempt,
   givePlaceBack,
   openDelivery,
