@@ -45,6 +45,14 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
+/** The text of HTML. */
+const unescaped = (html: string): string =>
+  html
+    .replaceAll('&quot;', '"')
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&amp;', '&');
+
 const node = (...args: string[]) =>
   run(process.execPath, args, {
     cwd: folder,
@@ -92,7 +100,7 @@ it('CommonJS may require the packed client, and its classes are the same in both
   expect((await node('--eval', program)).stdout).toBe('permission_denied true\n');
 });
 
-it('the types of the packed packages hold in ES modules, in CommonJS, in stored code and in the guide', async () => {
+it('the types of the packed packages hold in ES modules, in CommonJS, in stored code, in the guide and at /docs', async () => {
   const options = { strict: true, noEmit: true, allowJs: true, checkJs: true, skipLibCheck: true };
   const common = {
     module: 'nodenext',
@@ -109,14 +117,19 @@ it('the types of the packed packages hold in ES modules, in CommonJS, in stored 
   const samples = readFileSync(join(root, 'docs/guide/client.md'), 'utf8').matchAll(
     /^```ts\n([^]*?)^```/gm,
   );
-  for (const [nth, [, sample = '']] of [...samples].entries()) {
+  const page = await (await fetch(`${product.baseUrl}/docs`)).text();
+  const calls = [...page.matchAll(/<pre class="ts">([^<]*)<\/pre>/g)].map(([, call = '']) =>
+    unescaped(call),
+  );
+  expect(calls.length).toBeGreaterThan(60);
+  const all = [...[...samples].map(([, sample = '']) => sample), ...calls];
+  for (const [nth, sample] of all.entries()) {
     const imports = sample.match(/^import .*$/gm) ?? [];
     const rest = sample.replace(/^import .*$/gm, '');
     const text = [...imports, `export async function sample() {`, rest, '}'].join('\n');
     writeFileSync(join(folder, `sample-${nth}.mts`), text);
     files.push(`sample-${nth}.mts`);
   }
-  expect(files.length).toBeGreaterThan(6);
   const config = { compilerOptions: { ...options, ...common }, files };
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(config));
   const tsc = join(root, 'node_modules/typescript/bin/tsc');
