@@ -62,6 +62,7 @@ export async function runTransform(
     urgency: 'sync',
     signal,
     argumentNames: () => Object.keys(args),
+    codeHash: transform.codeHash,
     record: ctx.runLog.recorder(
       {
         tenantId,
