@@ -3,6 +3,7 @@ import { applicationDeleted } from '@glovebox/access';
 import { record, type Sql } from '@glovebox/database';
 import { appendDefinition, appendDeletion, type Definition } from '@glovebox/definitions';
 import { Problem } from '@glovebox/problems';
+import { keepCode } from '../code/code-texts';
 import type { ManagementContext } from '../context';
 import type { EntityTags } from '../http/entity-tags';
 import { asSql, inTenant } from '../database/in-tenant';
@@ -38,6 +39,8 @@ export interface ChangeOutcome<Result> {
   readonly result: Result;
   readonly definitions?: readonly Definition[];
   readonly deletions?: readonly Deletion[];
+  /** Code that is in force no longer, or may be. */
+  readonly formerCode?: readonly string[];
 }
 
 /**
@@ -54,7 +57,8 @@ export async function change<Result>(
   const { result, version, id } = await inTenant(ctx.dataSource, tenantId, async (manager) => {
     const sql = asSql(manager);
     await holdTenant(sql, author);
-    const { result, definitions = [], deletions = [] } = await work(manager);
+    const { result, definitions = [], deletions = [], formerCode = [] } = await work(manager);
+    await keepCode(sql, ctx.sealer, tenantId, formerCode);
     for (const { kind, id } of [...definitions, ...deletions]) {
       await record(sql, {
         ...author,

@@ -100,7 +100,11 @@ export class ProxiesService {
     const row = { entity: Proxy, id };
     await changeRow(this.ctx, author, 'delete', row, async (manager, proxy) => {
       await manager.remove(proxy);
-      return { result: undefined, deletions: [{ kind: 'proxy', id }] };
+      return {
+        result: undefined,
+        deletions: [{ kind: 'proxy', id }],
+        formerCode: codesOf(proxy).flatMap((code) => code ?? []),
+      };
     });
   }
 
@@ -135,11 +139,13 @@ export class ProxiesService {
       this.#checkDestination(input.destination_url);
     }
     const { columns, secrets } = await this.#decide(manager, proxy, input, opened.tls);
+    const before = codesOf(proxy);
     Object.assign(proxy, columns, modifiedNow(author));
     await manager.save(proxy);
     return {
       result: shownTo(author, toProxyResponse(proxy, { key: opened.key, ...secrets }, 'read')),
       definitions: [toProxyDefinition(proxy, secrets)],
+      formerCode: before.flatMap((code, at) => (code === codesOf(proxy)[at] ? [] : (code ?? []))),
     };
   }
 
@@ -224,6 +230,10 @@ function placeOf(
 ): Place {
   return { table: 'proxies', column, tenantId, record: id };
 }
+
+/** A run names its side, so code that moves to the other side goes out of force here. */
+const codesOf = ({ requestTransform, responseTransform }: Proxy): (string | null)[] =>
+  [requestTransform, responseTransform].map((transform) => transform?.code ?? null);
 
 function toTransformEntry(input: TransformInput | undefined): TransformEntry | null {
   if (!input) return null;

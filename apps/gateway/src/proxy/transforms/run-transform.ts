@@ -63,6 +63,7 @@ export async function runTransform(
     urgency: 'sync',
     signal,
     argumentNames: () => Object.keys(args),
+    codeHash: transform.codeHash,
     record: ctx.runLog.recorder(
       {
         tenantId,
