@@ -109,7 +109,9 @@ export class ProxiesService {
       await manager.remove(proxy);
       const sql = asSql(manager);
       await dropCaptures(sql, author.tenantId, id);
-      const kinds = (await isDefined(sql, 'capture', id)) ? (['proxy', 'capture'] as const) : ['proxy' as const];
+      const kinds = (await isDefined(sql, 'capture', id))
+        ? (['proxy', 'capture'] as const)
+        : ['proxy' as const];
       return {
         result: undefined,
         deletions: kinds.map((kind) => ({ kind, id })),
