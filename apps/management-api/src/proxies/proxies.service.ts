@@ -43,7 +43,7 @@ export class ProxiesService {
     return change(this.ctx, author, 'create', async (manager) => {
       const row = { ...newRow(author), applicationId: null };
       const key = generateProxyKey();
-      const { columns, secrets } = await this.#decide(manager, row, input, null);
+      const { columns, secrets } = await this.#decide(manager, author, row, input, null);
       const proxy = manager.create(Proxy, {
         ...row,
         ...columns,
@@ -134,7 +134,7 @@ export class ProxiesService {
     if (input.destination_url !== proxy.destinationUrl) {
       this.#checkDestination(input.destination_url);
     }
-    const { columns, secrets } = await this.#decide(manager, proxy, input, opened.tls);
+    const { columns, secrets } = await this.#decide(manager, author, proxy, input, opened.tls);
     Object.assign(proxy, columns, modifiedNow(author));
     await manager.save(proxy);
     return {
@@ -146,13 +146,14 @@ export class ProxiesService {
   /** The columns that a document sets, with defaults for the members that it omits. */
   async #decide(
     manager: EntityManager,
+    author: Author,
     proxy: Pick<Proxy, 'id' | 'tenantId' | 'applicationId'>,
     input: ProxyInput,
     storedTls: TlsDefinition | null,
   ) {
     const { applicationId, errors } = await usableApplication(
       manager,
-      proxy.tenantId,
+      author,
       input,
       proxy.applicationId,
     );
