@@ -146,6 +146,45 @@ it('reactors and proxies say what is set, and PATCH changes one value and keeps 
   ]);
 });
 
+it('code acts for an author as no application that may do more than the author', async () => {
+  const made = async (permissions: string[]) =>
+    (await api.made('/applications', { name: 'a', type: 'private', permissions })).id;
+  const plain = await made(['token:use', 'token:read', 'token:create']);
+  const strong = await made(['token:use', 'token:delete', 'token:update']);
+  const { body: reactor } = await api.get(`/reactors/${ids.reactor}`);
+  const { formula } = reactor as { formula: { id: string } };
+  const bodies = {
+    '/api/reactors': { name: 'r', configuration: { API_KEY: secret }, formula },
+    '/api/proxies': { name: 'p', destination_url: 'https://example.com' },
+  };
+  for (const [path, document] of Object.entries(bodies)) {
+    const make = (application: string, role: Role) =>
+      ask(api, path, {
+        ...{ method: 'POST', key: keys[role] },
+        body: { ...document, application: { id: application } },
+      });
+    const refused = await make(strong, 'author');
+    expect([path, refused.status, refused.body]).toMatchObject([
+      path,
+      403,
+      { code: 'permission_denied', detail: expect.stringContaining('token:delete') as string },
+    ]);
+    expect((await make(plain, 'author')).status).toBe(201);
+    const { status, body } = await make(strong, 'admin');
+    expect([path, status]).toEqual([path, 201]);
+    const patch = (change: object) =>
+      ask(api, `${path}/${String(body.id)}`, {
+        ...{ method: 'PATCH', key: keys.author, body: change },
+        headers: { 'content-type': 'application/merge-patch+json' },
+      });
+    // An admin has chosen it: it stays, also where it is sent again.
+    const kept = { name: 'n', application: { id: strong } };
+    expect([path, (await patch(kept)).status]).toEqual([path, 204]);
+    expect((await patch({ application: { id: plain } })).status).toBe(204);
+    expect((await patch({ application: { id: strong } })).status).toBe(403);
+  }
+});
+
 it('what a person makes is theirs: author, audit line, call and idempotency key', async () => {
   const session = await ask(api, '/api/console/session', { key: keys.author });
   const { id } = session.body.person as { id: string };

@@ -50,7 +50,7 @@ export class ProxiesService {
     return change(this.ctx, author, 'create', async (manager) => {
       const row = { ...newRow(author), applicationId: null };
       const key = generateProxyKey();
-      const { columns, secrets } = await this.#decide(manager, row, input, null);
+      const { columns, secrets } = await this.#decide(manager, author, row, input, null);
       const proxy = manager.create(Proxy, {
         ...row,
         ...columns,
@@ -151,7 +151,7 @@ export class ProxiesService {
     if (input.destination_url !== proxy.destinationUrl) {
       this.#checkDestination(input.destination_url);
     }
-    const { columns, secrets } = await this.#decide(manager, proxy, input, opened.tls);
+    const { columns, secrets } = await this.#decide(manager, author, proxy, input, opened.tls);
     const before = codesOf(proxy);
     Object.assign(proxy, columns, modifiedNow(author));
     await manager.save(proxy);
@@ -165,13 +165,14 @@ export class ProxiesService {
   /** The columns that a document sets, with defaults for the members that it omits. */
   async #decide(
     manager: EntityManager,
+    author: Author,
     proxy: Pick<Proxy, 'id' | 'tenantId' | 'applicationId'>,
     input: ProxyInput,
     storedTls: TlsDefinition | null,
   ) {
     const { applicationId, errors } = await usableApplication(
       manager,
-      proxy.tenantId,
+      author,
       input,
       proxy.applicationId,
     );

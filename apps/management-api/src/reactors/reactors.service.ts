@@ -42,7 +42,7 @@ export class ReactorsService {
     return change(this.ctx, author, 'create', async (manager) => {
       const formulaId = input.formula.id.toLowerCase();
       const row = { ...newRow(author), formulaId, applicationId: null };
-      const { columns, ...parts } = await this.#decide(manager, row, input);
+      const { columns, ...parts } = await this.#decide(manager, author, row, input);
       const reactor = manager.create(Reactor, { ...row, ...columns });
       await manager.insert(Reactor, reactor);
       return {
@@ -119,7 +119,7 @@ export class ReactorsService {
     reactor: Reactor,
     input: UpdateReactor,
   ): Promise<ChangeOutcome<ShownReactor>> {
-    const { columns, ...parts } = await this.#decide(manager, reactor, input);
+    const { columns, ...parts } = await this.#decide(manager, author, reactor, input);
     Object.assign(reactor, columns, modifiedNow(author));
     await manager.save(reactor);
     return {
@@ -134,6 +134,7 @@ export class ReactorsService {
    */
   async #decide(
     manager: EntityManager,
+    author: Author,
     reactor: Pick<Reactor, 'id' | 'tenantId' | 'formulaId' | 'applicationId'>,
     input: UpdateReactor,
   ) {
@@ -146,7 +147,7 @@ export class ReactorsService {
     const configuration = toConfiguration(input.configuration);
     const { application, applicationId, errors } = await usableApplication(
       manager,
-      tenantId,
+      author,
       input,
       reactor.applicationId,
     );
