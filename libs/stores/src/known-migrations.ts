@@ -11,4 +11,5 @@ export const knownMigrations: readonly string[] = [
   'KeepArgumentsOfRuns0000000000009',
   'FindByTraceAndCode0000000000010',
   'KeepCodeOfRuns0000000000012',
+  'AddSlugs0000000000014',
 ];

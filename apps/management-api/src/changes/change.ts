@@ -8,6 +8,7 @@ import type { ManagementContext } from '../context';
 import type { EntityTags } from '../http/entity-tags';
 import { asSql, inTenant } from '../database/in-tenant';
 import { storeOutcome, type Claim } from '@glovebox/idempotency';
+import { slugTaken } from './slug';
 
 /** The caller that makes a change. */
 export interface Author {
@@ -57,7 +58,10 @@ export async function change<Result>(
   const { result, version, id } = await inTenant(ctx.dataSource, tenantId, async (manager) => {
     const sql = asSql(manager);
     await holdTenant(sql, author);
-    const { result, definitions = [], deletions = [], formerCode = [] } = await work(manager);
+    const changed = await work(manager).catch((error: unknown) => {
+      throw slugTaken(error) ?? error;
+    });
+    const { result, definitions = [], deletions = [], formerCode = [] } = changed;
     await keepCode(sql, ctx.sealer, tenantId, formerCode);
     for (const { kind, id } of [...definitions, ...deletions]) {
       await record(sql, {
