@@ -1,5 +1,5 @@
 import type { QueryRunner } from 'typeorm';
-import { buildIndex, withoutLongWaits } from './build-index';
+import { buildIndex, shortWaits, withoutLongWaits } from './build-index';
 import type { Migration } from './migration';
 
 const tables = ['applications', 'reactor_formulas', 'reactors', 'proxies'];
@@ -19,7 +19,7 @@ export class AddSlugs0000000000014 implements Migration {
   }
 
   async down(queryRunner: QueryRunner): Promise<void> {
-    const removed = tables.map((table) => `ALTER TABLE ${table} DROP COLUMN slug`);
-    await withoutLongWaits(queryRunner, tables, removed);
+    await queryRunner.query(shortWaits(...tables));
+    for (const table of tables) await queryRunner.query(`ALTER TABLE ${table} DROP COLUMN slug`);
   }
 }
