@@ -12,4 +12,5 @@ export const knownMigrations: readonly string[] = [
   'FindByTraceAndCode0000000000010',
   'CaptureCalls0000000000011',
   'KeepCodeOfRuns0000000000012',
+  'AddSlugs0000000000014',
 ];

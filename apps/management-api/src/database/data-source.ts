@@ -16,6 +16,7 @@ import { KeepArgumentsOfRuns0000000000009 } from '../migrations/0009-keep-argume
 import { FindByTraceAndCode0000000000010 } from '../migrations/0010-find-by-trace-and-code';
 import { CaptureCalls0000000000011 } from '../migrations/0011-capture-calls';
 import { KeepCodeOfRuns0000000000012 } from '../migrations/0012-keep-code-of-runs';
+import { AddSlugs0000000000014 } from '../migrations/0014-add-slugs';
 import { recorded } from '../migrations/migration';
 import { Proxy } from '../entities/proxy.entity';
 import { ReactorFormula } from '../entities/reactor-formula.entity';
@@ -37,6 +38,7 @@ export const migrations = [
   FindByTraceAndCode0000000000010,
   CaptureCalls0000000000011,
   KeepCodeOfRuns0000000000012,
+  AddSlugs0000000000014,
 ].map(recorded);
 
 /** TypeORM's pool. Tenants share its connections through `inTenant`. */
