@@ -7,6 +7,8 @@ import { ApplicationsController } from './applications/applications.controller';
 import { ApplicationsService } from './applications/applications.service';
 import { CallsController } from './calls/calls.controller';
 import { CallsService } from './calls/calls.service';
+import { PeopleController } from './console/people.controller';
+import { PeopleService } from './console/people.service';
 import { RevealsController } from './console/reveals.controller';
 import { SessionController } from './console/session.controller';
 import { serveSignIn } from './console/sign-in';
@@ -60,6 +62,7 @@ export const controllers: Type[] = [
   DeliveriesController,
   TenantsController,
   LogsController,
+  PeopleController,
   TokensController,
   TokenizeController,
 ];
@@ -91,6 +94,7 @@ class AppModule {
         DeliveriesService,
         TenantsService,
         LogsService,
+        PeopleService,
         TokensService,
       ],
     };

@@ -1,6 +1,7 @@
 import { applicationTypes, permissions } from '@glovebox/access';
 import { runtimes } from '@glovebox/sandbox';
 import { callAnswers } from './call-answer-schemas';
+import { peopleAnswers } from './people-operations';
 import { dryRunAnswers } from './dry-run-operations';
 import { runAnswers } from './run-answer-schemas';
 import {
@@ -337,6 +338,7 @@ export const answers: Schemas = {
   LogPage: pageOf('LogLine'),
   ...dryRunAnswers,
   ...callAnswers,
+  ...peopleAnswers,
   ...runAnswers,
   Permission: {
     ...object({

@@ -7,6 +7,7 @@ import { byIdAndName, page } from './list-queries';
 import type { OperationText } from './operation-text';
 import { callOperations } from './call-operations';
 import { dryRunOperations } from './dry-run-operations';
+import { peopleOperations } from './people-operations';
 import { runOperations } from './run-operations';
 import { flag, instant, listOf, oneOf, ref, text } from './schema';
 import { tokenOperations } from './token-operations';
@@ -276,6 +277,7 @@ export const operations: Readonly<Record<string, OperationText>> = {
 
   ...dryRunOperations,
   ...callOperations,
+  ...peopleOperations,
   ...runOperations,
   ...tokenOperations,
 };
