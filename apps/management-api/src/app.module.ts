@@ -7,6 +7,8 @@ import { ApplicationsController } from './applications/applications.controller';
 import { ApplicationsService } from './applications/applications.service';
 import { CallsController } from './calls/calls.controller';
 import { CallsService } from './calls/calls.service';
+import { CapturesController } from './captures/captures.controller';
+import { CapturesService } from './captures/captures.service';
 import { PeopleController } from './console/people.controller';
 import { PeopleService } from './console/people.service';
 import { RevealsController } from './console/reveals.controller';
@@ -53,6 +55,7 @@ export const controllers: Type[] = [
   ReactorFormulasController,
   ReactorsController,
   ProxiesController,
+  CapturesController,
   OverviewController,
   DryRunsController,
   CallsController,
@@ -86,6 +89,7 @@ class AppModule {
         ReactorFormulasService,
         ReactorsService,
         ProxiesService,
+        CapturesService,
         OverviewService,
         DryRunsService,
         CallsService,

@@ -152,6 +152,10 @@ export const operations: readonly Operation[] = [
     permission: 'proxy:update',
     body: () => ({ name: 'name' }),
   },
+  { method: 'post', path: '/proxies/:id/captures', permission: 'proxy:update' },
+  { method: 'get', path: '/proxies/:id/captures', permission: 'proxy:update' },
+  { method: 'get', path: '/proxies/:id/captures/:capture_id', permission: 'proxy:update' },
+  { method: 'delete', path: '/proxies/:id/captures', permission: 'proxy:update' },
   { method: 'delete', path: '/proxies/:id', permission: 'proxy:delete' },
 
   {
@@ -200,5 +204,5 @@ export function urlOf({ path }: Operation, ids: Ids, other?: string): string {
   return path
     .replace(':id', other ?? resource[family] ?? '')
     .replace(':key_id', ids.key)
-    .replace(/:run_id|:request_id/, ids.run);
+    .replace(/:run_id|:request_id|:capture_id/, ids.run);
 }

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { dropOldRows, makePartitions, type Sql } from '@glovebox/database';
 import { dropOldBuckets } from '@glovebox/calls';
 import {
+  deleteCodeTexts,
   deleteOldRepetitions,
   dropOldDeliveries,
   dropOldRuns,
@@ -46,6 +47,8 @@ const works = (config: WorkerConfig): readonly Work[] => [
     everyMs: minuteMs,
     deletePart: byOwner('delete_kept_arguments'),
   },
+  /** Captured messages of proxies, after a day. */
+  { name: 'old_captures', everyMs: 10 * minuteMs, deletePart: byOwner('delete_old_captures') },
   /** Idempotency keys that were used more than 24 hours ago. */
   {
     name: 'idempotency_keys',
@@ -65,6 +68,12 @@ const works = (config: WorkerConfig): readonly Work[] => [
     name: 'old_runs',
     everyMs: 10 * minuteMs,
     deletePart: (sql, rowsMax) => dropOldRuns(sql, config.RUNS_KEPT_DAYS, rowsMax),
+  },
+  /** Former code, behind its last runs. */
+  {
+    name: 'code_texts',
+    everyMs: 10 * minuteMs,
+    deletePart: (sql, rowsMax) => deleteCodeTexts(sql, config.RUNS_KEPT_DAYS, rowsMax),
   },
   {
     name: 'old_deliveries',

@@ -62,6 +62,7 @@ export function invokeReactor(
     urgency,
     signal,
     argumentNames: (filled) => argumentNames(formula.requestParameters, args, filled),
+    codeHash: formula.codeHash,
     record,
   });
   return recording.execute(() => runRecorded(context, invocation, recording));

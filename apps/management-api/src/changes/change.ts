@@ -1,8 +1,9 @@
 import type { EntityManager } from 'typeorm';
 import { applicationDeleted, type Principal } from '@glovebox/access';
-import { record, type Sql } from '@glovebox/database';
+import { record, type AuditRecord, type Sql } from '@glovebox/database';
 import { appendDefinition, appendDeletion, type Definition } from '@glovebox/definitions';
 import { Problem } from '@glovebox/problems';
+import { keepCode } from '../code/code-texts';
 import type { ManagementContext } from '../context';
 import type { EntityTags } from '../http/entity-tags';
 import { asSql, inTenant } from '../database/in-tenant';
@@ -38,6 +39,10 @@ export interface ChangeOutcome<Result> {
   readonly result: Result;
   readonly definitions?: readonly Definition[];
   readonly deletions?: readonly Deletion[];
+  /** Code that is in force no longer, or may be. */
+  readonly formerCode?: readonly string[];
+  /** The line of the audit log, where it is not one for each of these. */
+  readonly line?: Pick<AuditRecord, 'operation' | 'entityType' | 'entityId' | 'reason'>;
 }
 
 /**
@@ -54,15 +59,13 @@ export async function change<Result>(
   const { result, version, id } = await inTenant(ctx.dataSource, tenantId, async (manager) => {
     const sql = asSql(manager);
     await holdTenant(sql, author);
-    const { result, definitions = [], deletions = [] } = await work(manager);
-    for (const { kind, id } of [...definitions, ...deletions]) {
-      await record(sql, {
-        ...author,
-        operation: `${kind}.${action}`,
-        entityType: kind,
-        entityId: id,
-        outcome: 'success',
-      });
+    const { result, definitions = [], deletions = [], formerCode = [], line } = await work(manager);
+    await keepCode(sql, ctx.sealer, tenantId, formerCode);
+    const lines = [...definitions, ...deletions].map(({ kind, id }) => ({
+      ...{ operation: `${kind}.${action}`, entityType: kind, entityId: id },
+    }));
+    for (const one of line ? [line] : lines) {
+      await record(sql, { ...author, ...one, outcome: 'success' });
     }
     await storeOutcome(sql, ctx.sealer, author.claim, result);
     const before = definitions.length > 0 ? await definitionsOf(sql, tenantId) : undefined;

@@ -171,7 +171,7 @@ it('answers that nobody reads take the share of their tenant, and no more memory
     expect(bufferedBytes.heldBy(api.tenant.tenant_id)).toBeLessThanOrEqual(half);
     const other = await asked(api.foreign.management_key);
     expect([other.statusCode, (await text(other)).length]).toEqual([200, answer.length]);
-    for (const each of mine) each.destroy();
+    for (const { socket } of mine) socket.destroy();
     await waitFor(() => bufferedBytes.state.held === 0);
   } finally {
     answer = undefined;

@@ -102,8 +102,14 @@ export class ReactorsService {
   async remove(author: Author, id: string): Promise<void> {
     const row = { entity: Reactor, id };
     await changeRow(this.ctx, author, 'delete', row, async (manager, reactor) => {
+      const { formulaId, tenantId } = reactor;
+      const formula = await manager.findOneByOrFail(ReactorFormula, { id: formulaId, tenantId });
       await manager.remove(reactor);
-      return { result: undefined, deletions: [{ kind: 'reactor', id }] };
+      return {
+        result: undefined,
+        deletions: [{ kind: 'reactor', id }],
+        formerCode: [formula.code],
+      };
     });
   }
 

@@ -37,7 +37,8 @@ export interface Transforming {
 const envelopeBytesMax = 1024 * 1024;
 
 type Transformed =
-  (MadeAnswer & { readonly isAnswer: true }) | (Sendable & { readonly isAnswer: false });
+  | (MadeAnswer & { readonly isAnswer: true })
+  | (Sendable & { readonly isAnswer: false });
 
 /**
  * Runs one transform. `isAnswer`: code threw the answer for the caller, and nothing else follows.
@@ -62,6 +63,7 @@ export async function runTransform(
     urgency: 'sync',
     signal,
     argumentNames: () => Object.keys(args),
+    codeHash: transform.codeHash,
     record: ctx.runLog.recorder(
       {
         tenantId,
