@@ -22,6 +22,8 @@ const tables = [
   'ended_deliveries',
   'calls',
   'call_summary',
+  'call_buckets',
+  'repetitions',
   'gone_tokens',
   'code_texts',
 ];
@@ -113,8 +115,16 @@ async function stock(tenantId: string): Promise<void> {
   await endedDelivery(tenantId, timeOrderedId(), '0');
   await loggedCall(tenantId, timeOrderedId());
   await countedCalls(tenantId, timeOrderedId());
+  await repetition(tenantId);
   await formerCode(tenantId, randomUUID());
 }
+
+const repetition = (tenantId: string, ago = '0'): Promise<unknown> =>
+  worker.admin.query(
+    `INSERT INTO repetitions (tenant_id, run_id, repeats, created_at)
+     VALUES ($1, gen_random_uuid(), $1, now() - $2::interval)`,
+    [tenantId, ago],
+  );
 
 const endedRun = (tenantId: string, id: string, ago = '0'): Promise<unknown> =>
   worker.admin.query(
@@ -173,7 +183,7 @@ it('a deleted tenant leaves nothing, and its neighbour keeps all that it has', a
   const [gone, neighbour] = [await tenant(), await tenant()];
   await worker.deleteTenant(gone);
   await keepHouse(async () => (await rowsOf(gone)).every((count) => count === 0));
-  expect(await rowsOf(neighbour)).toEqual([1500, 1, 1, 1, 1, 1, 1, 1, 1]);
+  expect(await rowsOf(neighbour)).toEqual([1500, 1, 1, 1, 1, 1, 1, 1, 2, 1, 1]);
 });
 
 it('expired tokens are deleted with their search terms, and all others stay', async () => {
@@ -185,6 +195,21 @@ it('expired tokens are deleted with their search terms, and all others stay', as
   await keepHouse(async () => !(await left('tokens', 'id')).includes('expired'));
   expect(await left('tokens', 'id')).toEqual(['lasting', 'later']);
   expect(await left('token_terms', 'token_id')).toEqual(['lasting', 'later']);
+});
+
+it('buckets of counts go after eight days, and what a run repeats with the runs', async () => {
+  await worker.admin.query(
+    `INSERT INTO call_buckets (tenant_id, minutes, starts, resource, outcome, path, calls, latencies)
+     SELECT $1, 60, now() - days * interval '1 day', days::text, '', '/', 1, '{}'
+     FROM unnest('{7,9}'::int[]) days`,
+    [worker.tenantId],
+  );
+  for (const ago of ['29 days', '31 days']) await repetition(worker.tenantId, ago);
+  await keepHouse(async () => {
+    const [buckets, runs] = [await left('call_buckets', 'resource'), await rowsOf(worker.tenantId)];
+    return buckets.length === 1 && runs.at(-1) === 1;
+  }, 2);
+  expect(await left('call_buckets', 'resource')).toEqual(['7']);
 });
 
 it('idempotency keys are deleted 24 hours after their use, and not before', async () => {

@@ -66,7 +66,7 @@ const send = (operation: Operation, key: string, url: string): Promise<ConsoleAn
   });
 
 const reads =
-  /^(?:GET \/(?!applications\/key|tenants\/self\/webhook-secret|reactors\/:id\/results|proxies\/:id\/captures)|POST \/(?:tokens\/search|detokenize|applications\/:id\/decisions)$)/;
+  /^(?:GET \/(?!applications\/key|sessions|tenants\/self\/webhook-secret|reactors\/:id\/results|proxies\/:id\/captures)|POST \/(?:tokens\/search|detokenize|applications\/:id\/decisions)$)/;
 const changesOfAuthors =
   /^(?:POST|PATCH|DELETE) \/(?:reactors|reactor-formulas|proxies|webhook-deliveries|runs)\b|^PUT \/reactor-formulas|\/captures/;
 const never =

@@ -2,6 +2,7 @@ import { applicationTypes, permissions } from '@glovebox/access';
 import { runtimes } from '@glovebox/sandbox';
 import { callAnswers } from './call-answer-schemas';
 import { captureAnswers } from './capture-operations';
+import { peopleAnswers } from './people-operations';
 import { dryRunAnswers } from './dry-run-operations';
 import { runAnswers } from './run-answer-schemas';
 import {
@@ -342,6 +343,7 @@ export const answers: Schemas = {
   ...captureAnswers,
   ...dryRunAnswers,
   ...callAnswers,
+  ...peopleAnswers,
   ...runAnswers,
   Permission: {
     ...object({
