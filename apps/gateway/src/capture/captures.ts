@@ -9,18 +9,20 @@ import type { ServiceHeaders } from '@glovebox/wire';
 import type { ReceivedRequest } from '../proxy/proxy-handler';
 import { Capture } from './capture';
 import { captureMessages } from './captured-messages';
-import { keptBytesMax } from './kept-body';
 
 /** Calls of a tenant that one process captures at once after a pause, and each second after them. */
-export const capturesAtOnce = 20;
+export const capturesAtOnce = 50;
 const capturesPerSecond = 1;
-/** The four bodies of a call, and the values that are looked for in them. */
-const captureBytes = 8 * keptBytesMax;
-/** Calls that are captured, or wait to be written. One tenant gets half of what the others leave. */
-const capturedBytesMax = 64 * captureBytes;
-/** Of the time of the process, that much is for making shapes at most. */
+/**
+ * Calls that are captured now, or wait to be written: with four bodies and the values that are looked
+ * for in them, each takes 1 MiB at most. One tenant gets half of what the others leave.
+ */
+const capturedCallsMax = 64;
+/** Making shapes takes a fifth of the time at most. */
 const restsAfterWork = 4;
 const restMsMax = 1_000;
+/** Tenants whose allowances are remembered. */
+const allowancesMax = 10_000;
 
 interface Allowance {
   left: number;
@@ -40,7 +42,7 @@ interface CapturesOptions {
  * there is no room for, and what Postgres does not take in time, is not kept.
  */
 export class Captures {
-  readonly #places = new Shares({ places: capturedBytesMax });
+  readonly #places = new Shares({ places: capturedCallsMax });
   readonly #allowances = new Map<string, Allowance>();
   readonly #stopping = new AbortController();
   readonly #counted: Counter<'result'>;
@@ -74,7 +76,7 @@ export class Captures {
     if (!switched || Date.parse(switched.until) <= Date.now()) return;
     const { tenantId } = proxy;
     if (!this.#admits(tenantId)) return void this.#counted.inc({ result: 'skipped' });
-    this.#places.enter(tenantId, captureBytes);
+    this.#places.enter(tenantId);
     const settings = definitions.find('tenant', tenantId, tenantId)?.settings;
     const whole = switched.whole && settings?.allow_full_capture === 'true';
     const definition = { ...switched, whole };
@@ -93,7 +95,7 @@ export class Captures {
   }
 
   #admits(tenantId: string): boolean {
-    if (!this.#places.hasRoom(tenantId, captureBytes)) return false;
+    if (!this.#places.hasRoom(tenantId)) return false;
     const now = performance.now();
     const known = this.#allowances.get(tenantId) ?? { left: capturesAtOnce, at: now };
     const earned = ((now - known.at) / 1_000) * capturesPerSecond;
@@ -114,7 +116,7 @@ export class Captures {
     for (let next = this.#waiting.shift(); next; next = this.#waiting.shift()) {
       const { tenantId } = next.proxy;
       const { workMs, isAway } = await this.#write(next);
-      this.#places.leave(tenantId, captureBytes);
+      this.#places.leave(tenantId);
       if (isAway && this.#stopping.signal.aborted) this.#dropAll();
       const restMs = Math.min(restsAfterWork * workMs, restMsMax);
       const { signal } = this.#stopping;
@@ -124,6 +126,7 @@ export class Captures {
   }
 
   #dropAll(): void {
+    for (const { proxy } of this.#waiting) this.#places.leave(proxy.tenantId);
     this.#counted.inc({ result: 'dropped' }, this.#waiting.length);
     this.#waiting = [];
   }
@@ -151,5 +154,3 @@ export class Captures {
     }
   }
 }
-
-const allowancesMax = 10_000;
