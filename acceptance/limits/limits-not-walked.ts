@@ -438,7 +438,7 @@ export const unreachable: readonly {
   {
     reason: 'met by what is kept of a call, after its answer',
     limits: [
-      ...['captures.capturedCallsMax', 'captures.restMsMax', 'captures.allowancesMax'],
+      ...['captures.capturedCallsMax', 'captures.allowancesMax'],
       ...['captured-messages.headBytesMax', 'captured-messages.headersMax'],
       ...['captured-messages.stepsMax', 'capture.knownCharactersMax', 'shown-leaf.pathShownMax'],
     ],

@@ -2,13 +2,14 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { keepCapture } from '@glovebox/captures';
 import { timeOrderedId, type Sql } from '@glovebox/database';
 import type { DefinitionSnapshot } from '@glovebox/definitions';
+import type { Work } from '@glovebox/expressions';
 import type { Sealer } from '@glovebox/seal';
 import { Counter, describeError, Gauge, type Logger, type Registry } from '@glovebox/service-host';
 import { Shares } from '@glovebox/shares';
 import type { ServiceHeaders } from '@glovebox/wire';
 import type { ReceivedRequest } from '../proxy/proxy-handler';
 import { Capture } from './capture';
-import { captureMessages } from './captured-messages';
+import { messagesOf } from './captured-messages';
 
 /** Calls of a tenant that one process captures at once after a pause, and each second after them. */
 export const capturesAtOnce = 50;
@@ -18,9 +19,8 @@ const capturesPerSecond = 1;
  * for in them, each takes 1 MiB at most. One tenant gets half of what the others leave.
  */
 const capturedCallsMax = 64;
-/** Making shapes takes a fifth of the time at most. */
-const restsAfterWork = 4;
-const restMsMax = 1_000;
+const sliceMs = 5;
+const restsAfterSlice = 4;
 /** Tenants whose allowances are remembered. */
 const allowancesMax = 10_000;
 
@@ -114,14 +114,9 @@ export class Captures {
 
   async #writeAll(): Promise<void> {
     for (let next = this.#waiting.shift(); next; next = this.#waiting.shift()) {
-      const { tenantId } = next.proxy;
-      const { workMs, isAway } = await this.#write(next);
-      this.#places.leave(tenantId);
-      if (isAway && this.#stopping.signal.aborted) this.#dropAll();
-      const restMs = Math.min(restsAfterWork * workMs, restMsMax);
-      const { signal } = this.#stopping;
-      if (restMs >= 1)
-        await delay(restMs, undefined, { signal, ref: false }).catch(() => undefined);
+      const isWritten = await this.#write(next);
+      this.#places.leave(next.proxy.tenantId);
+      if (!isWritten && this.#stopping.signal.aborted) this.#dropAll();
     }
   }
 
@@ -131,26 +126,35 @@ export class Captures {
     this.#waiting = [];
   }
 
-  /** `workMs`: how long it took to make the messages. */
-  async #write(capture: Capture): Promise<{ readonly workMs: number; readonly isAway: boolean }> {
+  async #write(capture: Capture): Promise<boolean> {
     const { sql, sealer, headers, logger } = this.options;
     const { proxy, call, status, code, definition } = capture;
-    const begun = performance.now();
-    let workMs = 0;
     try {
-      const messages = await captureMessages(capture, headers);
-      workMs = performance.now() - begun;
+      const messages = await atLeisure(messagesOf(capture, headers), this.#stopping.signal);
       await keepCapture(sql, sealer, {
         ...{ tenantId: proxy.tenantId, proxyId: definition.id, id: timeOrderedId() },
         ...{ traceId: call.traceId, method: call.method, status, code },
         ...{ isWhole: definition.whole, messages },
       });
       this.#counted.inc({ result: 'kept' });
-      return { workMs, isAway: false };
+      return true;
     } catch (error) {
       this.#counted.inc({ result: 'dropped' });
       logger.warn({ error: describeError(error) }, 'a captured call was not kept');
-      return { workMs, isAway: true };
+      return false;
     }
+  }
+}
+
+/** Does the work in slices. Calls have the process for four times as long after each. */
+async function atLeisure<Result>(work: Work<Result>, stopping: AbortSignal): Promise<Result> {
+  for (;;) {
+    const begun = performance.now();
+    do {
+      const step = work.next();
+      if (step.done) return step.value;
+    } while (performance.now() < begun + sliceMs);
+    const restMs = restsAfterSlice * (performance.now() - begun);
+    await delay(restMs, undefined, { signal: stopping }).catch(() => undefined);
   }
 }
