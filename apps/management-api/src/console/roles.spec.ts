@@ -146,6 +146,91 @@ it('reactors and proxies say what is set, and PATCH changes one value and keeps 
   ]);
 });
 
+describe('a step that a person sends back with value_set and no value', () => {
+  const append = (options: object) => ({ type: 'append', options });
+  const header = (name: string, value: object) => append({ location: 'header', name, ...value });
+  const shown = { value_set: true };
+  const stored = [
+    header('X-Key', { value: 'first' }),
+    append({ location: 'query', name: 'X-Key', value: 'second' }),
+    append({ location: 'body', path: '$.key', value: { of: 'the body' } }),
+    header('X-Twice', { value: 'one' }),
+    header('X-Twice', { value: 'two' }),
+  ];
+  let id: string;
+  beforeAll(async () => {
+    const destination_url = 'https://example.com';
+    const document = { name: 'kept', destination_url, request_transforms: stored };
+    ({ id } = await api.made('/proxies', document));
+  });
+  const patch = (request_transforms: unknown, by: 'person' | 'key' = 'person') => {
+    const body = { request_transforms };
+    return by === 'key'
+      ? api.patch(`/proxies/${id}`, body)
+      : ask(api, `/api/proxies/${id}`, {
+          method: 'PATCH',
+          key: keys.author,
+          body,
+          headers: { 'content-type': 'application/merge-patch+json' },
+        });
+  };
+  const now = async () =>
+    ((await api.get(`/proxies/${id}`)).body as { request_transforms: object[] }).request_transforms;
+
+  it('keeps what is stored at the same place, in any order and beside new steps', async () => {
+    const { body } = await ask(api, `/api/proxies/${id}`, { key: keys.author });
+    const [key, query, inBody, one, two] = body.request_transforms as object[];
+    const changed = [inBody, header('X-New', { value: 'new' }), query, key, one, two];
+    expect((await patch(changed)).status).toBe(204);
+    const kept = [stored[2], header('X-New', { value: 'new' }), stored[1], stored[0]];
+    expect(await now()).toEqual([...kept, stored[3], stored[4]]);
+    const replaced = [header('X-Twice', { value: 'new one' }), two];
+    expect((await patch(replaced)).status).toBe(204);
+    expect(await now()).toEqual([header('X-Twice', { value: 'new one' }), stored[4]]);
+    expect((await patch(stored)).status).toBe(204);
+  });
+
+  it.each([
+    ['another header', header('X-Other', shown)],
+    ['another place', append({ location: 'query', name: 'X-Other', ...shown })],
+    ['another member', append({ location: 'body', path: '$.other', ...shown })],
+    ['one of two places', header('X-Twice', shown)],
+  ])('moves no value to %s', async (_, step) => {
+    const refused = await patch([step]);
+    expect([refused.status, refused.body.errors]).toEqual([
+      400,
+      { 'request_transforms.0.options.value': [expect.stringContaining('is required')] },
+    ]);
+    expect(await now()).toEqual(stored);
+    const answers = await ask(api, `/api/proxies/${id}`, {
+      method: 'PATCH',
+      key: keys.author,
+      body: { response_transforms: [header('X-Key', shown)] },
+      headers: { 'content-type': 'application/merge-patch+json' },
+    });
+    expect(answers.status).toBe(400);
+  });
+
+  it('is a step without a value for an application, which is shown the values', async () => {
+    const refused = await patch([header('X-Key', shown)], 'key');
+    expect([refused.status, refused.body]).toMatchObject([
+      400,
+      { errors: { 'request_transforms.0.options.value': ['is required'] } },
+    ]);
+  });
+
+  it('can be tried out, and needs the stored proxy for it', async () => {
+    const rehearse = (more: object) =>
+      ask(api, '/api/proxies/dry-runs', {
+        method: 'POST',
+        key: keys.author,
+        body: { proxy: { request_transforms: [header('X-Key', shown)] }, request: {}, ...more },
+      });
+    expect((await rehearse({ proxy_id: id })).status).toBe(503);
+    expect((await rehearse({})).status).toBe(400);
+  });
+});
+
 it('what a person makes is theirs: author, audit line, call and idempotency key', async () => {
   const session = await ask(api, '/api/console/session', { key: keys.author });
   const { id } = session.body.person as { id: string };
