@@ -1,7 +1,7 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
-import { get, send } from '../api';
+import { get, Refused, send } from '../api';
 import type { Formula, ProxyResource, Reactor, RunDetails } from '../api-types';
 import { milliseconds, plural, relativeTime } from '../format';
 import { CodeListing } from '../parts/code-listing';
@@ -133,44 +133,78 @@ function Ending({ run }: { run: RunDetails }) {
   );
 }
 
-/** The code of that moment where it is kept; else that of now, which it says. */
+/** The code of that moment where it is kept; else that of now. Each says which one it is. */
 function CodeOf({ run }: { run: RunDetails }) {
   const mayRead = useMay(run.kind === 'reactor' ? 'reactor:read' : 'proxy:read');
   const now = useQuery({
     queryKey: ['code', run.kind, run.resource_id, run.mode],
     queryFn: ({ signal }) => codeOfNow(run, signal),
-    enabled: mayRead && run.code === undefined,
+    enabled: mayRead,
   });
   const code = run.code ?? now.data?.code;
-  if (!mayRead && run.code === undefined) return null;
-  const changedAt = now.data?.changedAt;
-  const isChanged = changedAt !== undefined && changedAt > (run.started_at ?? run.created_at);
+  if (!mayRead && code === undefined) return null;
   return (
     <Section title="Code">
-      {now.error && run.code === undefined ? (
+      {code !== undefined ? (
+        <>
+          <Since run={run} now={now.data} isGone={now.error instanceof Refused} />
+          <CodeListing code={code} failed={run.position} />
+        </>
+      ) : now.error ? (
         <p className="empty">The code is gone: its resource was deleted.</p>
-      ) : code === undefined ? (
+      ) : (
         <div className="loading" role="status" aria-label="Loading">
           <span />
           <span />
           <span />
         </div>
-      ) : (
-        <>
-          {run.code === undefined && isChanged && (
-            <p className="notice warn">
-              This is the code of now: it was changed <Time at={changedAt} />, after this run. The
-              marked line may be another one.
-            </p>
-          )}
-          <CodeListing code={code} failed={run.position} />
-        </>
       )}
     </Section>
   );
 }
 
-async function codeOfNow(run: RunDetails, signal: AbortSignal) {
+interface CodeNow {
+  code: string;
+  changedAt: string | undefined;
+}
+
+/** Whether the code that is shown is still the one that runs. */
+function Since({
+  run,
+  now,
+  isGone,
+}: {
+  run: RunDetails;
+  now: CodeNow | undefined;
+  isGone: boolean;
+}) {
+  if (run.code !== undefined) {
+    if (isGone) return <p className="notice">This is the code that ran. It is deleted since.</p>;
+    if (now === undefined || now.code === run.code) return null;
+    return (
+      <p className="notice warn">
+        This is the code that ran. It was changed since
+        {now.changedAt && (
+          <>
+            {' '}
+            (<Time at={now.changedAt} />)
+          </>
+        )}
+        : the editor has the code of now, where the line may be another one.
+      </p>
+    );
+  }
+  const { changedAt } = now ?? {};
+  if (changedAt === undefined || changedAt <= (run.started_at ?? run.created_at)) return null;
+  return (
+    <p className="notice warn">
+      This is the code of now: it was changed <Time at={changedAt} />, after this run. The marked
+      line may be another one.
+    </p>
+  );
+}
+
+async function codeOfNow(run: RunDetails, signal: AbortSignal): Promise<CodeNow> {
   if (run.kind === 'transform') {
     const proxy = await get<ProxyResource>(`/proxies/${run.resource_id}`, signal);
     const transform = run.mode === 'request' ? proxy.request_transform : proxy.response_transform;
