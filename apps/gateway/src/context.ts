@@ -30,6 +30,7 @@ import { createCallShares, type CallShares } from './call/call-shares';
 import { KnownKeys } from './call/caller';
 import { Pages } from './call/pages';
 import { CallRates } from './call/rates/call-rates';
+import { Captures } from './capture/captures';
 import type { GatewayConfig } from './config';
 import { Tunnels } from './connection/upgrade';
 import { KeptOutcomes } from './react/kept-outcomes';
@@ -70,6 +71,7 @@ export interface GatewayContext {
   readonly runs: Queue;
   readonly runLog: Pick<RunLog, 'recorder'>;
   readonly callLog: CallLog;
+  readonly captures: Captures;
   readonly egress: Egress;
   readonly destinations: Destinations;
   readonly shares: CallShares;
@@ -195,6 +197,7 @@ export async function createGatewayContext(
   const rates = new CallRates(config, queueRedis, onFault('calls were not counted together'));
   const runLog = new RunLog({ sql: database, sealer: stores.sealer, registry, logger });
   const callLog = new CallLog({ sql: database, registry, logger });
+  const captures = new Captures({ sql: database, sealer: stores.sealer, registry, logger, headers });
   const accessLog = config.ACCESS_LOG ? new AccessLog(writeAccessLog) : null;
   const failureLog = accessLog ? null : new FailureLog(logger);
   const tracer =
@@ -227,6 +230,7 @@ export async function createGatewayContext(
     runs,
     runLog,
     callLog,
+    captures,
     egress,
     destinations,
     shares,
@@ -247,6 +251,7 @@ export async function createGatewayContext(
       await runsRecorded(recordsWaitMs);
       await runLog.stop();
       await callLog.stop();
+      await captures.stop();
       await runs.close();
       queueRedis.disconnect();
       await stores.close();

@@ -7,6 +7,8 @@ import { ApplicationsController } from './applications/applications.controller';
 import { ApplicationsService } from './applications/applications.service';
 import { CallsController } from './calls/calls.controller';
 import { CallsService } from './calls/calls.service';
+import { CapturesController } from './captures/captures.controller';
+import { CapturesService } from './captures/captures.service';
 import { RevealsController } from './console/reveals.controller';
 import { SessionController } from './console/session.controller';
 import { serveSignIn } from './console/sign-in';
@@ -51,6 +53,7 @@ export const controllers: Type[] = [
   ReactorFormulasController,
   ReactorsController,
   ProxiesController,
+  CapturesController,
   OverviewController,
   DryRunsController,
   CallsController,
@@ -83,6 +86,7 @@ class AppModule {
         ReactorFormulasService,
         ReactorsService,
         ProxiesService,
+        CapturesService,
         OverviewService,
         DryRunsService,
         CallsService,

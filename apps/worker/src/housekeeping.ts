@@ -38,6 +38,8 @@ const works = (config: WorkerConfig): readonly Work[] => [
     everyMs: minuteMs,
     deletePart: byOwner('delete_kept_arguments'),
   },
+  /** Captured messages of proxies, after a day. */
+  { name: 'old_captures', everyMs: 10 * minuteMs, deletePart: byOwner('delete_old_captures') },
   /** Idempotency keys that were used more than 24 hours ago. */
   {
     name: 'idempotency_keys',

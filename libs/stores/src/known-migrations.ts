@@ -10,4 +10,5 @@ export const knownMigrations: readonly string[] = [
   'AddPeopleAndSessions0000000000008',
   'KeepArgumentsOfRuns0000000000009',
   'FindByTraceAndCode0000000000010',
+  'CaptureCalls0000000000011',
 ];

@@ -1,6 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import { applicationDeleted } from '@glovebox/access';
-import { record, type Sql } from '@glovebox/database';
+import { record, type AuditRecord, type Sql } from '@glovebox/database';
 import { appendDefinition, appendDeletion, type Definition } from '@glovebox/definitions';
 import { Problem } from '@glovebox/problems';
 import type { ManagementContext } from '../context';
@@ -38,6 +38,8 @@ export interface ChangeOutcome<Result> {
   readonly result: Result;
   readonly definitions?: readonly Definition[];
   readonly deletions?: readonly Deletion[];
+  /** The line of the audit log, where it is not one for each of these. */
+  readonly line?: Pick<AuditRecord, 'operation' | 'entityType' | 'entityId' | 'reason'>;
 }
 
 /**
@@ -54,15 +56,12 @@ export async function change<Result>(
   const { result, version, id } = await inTenant(ctx.dataSource, tenantId, async (manager) => {
     const sql = asSql(manager);
     await holdTenant(sql, author);
-    const { result, definitions = [], deletions = [] } = await work(manager);
-    for (const { kind, id } of [...definitions, ...deletions]) {
-      await record(sql, {
-        ...author,
-        operation: `${kind}.${action}`,
-        entityType: kind,
-        entityId: id,
-        outcome: 'success',
-      });
+    const { result, definitions = [], deletions = [], line } = await work(manager);
+    const lines = [...definitions, ...deletions].map(({ kind, id }) => ({
+      ...{ operation: `${kind}.${action}`, entityType: kind, entityId: id },
+    }));
+    for (const one of line ? [line] : lines) {
+      await record(sql, { ...author, ...one, outcome: 'success' });
     }
     await storeOutcome(sql, ctx.sealer, author.claim, result);
     const before = definitions.length > 0 ? await definitionsOf(sql, tenantId) : undefined;

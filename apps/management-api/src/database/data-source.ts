@@ -14,6 +14,7 @@ import { RecordMigrations0000000000007 } from '../migrations/0007-record-migrati
 import { AddPeopleAndSessions0000000000008 } from '../migrations/0008-add-people-and-sessions';
 import { KeepArgumentsOfRuns0000000000009 } from '../migrations/0009-keep-arguments-of-runs';
 import { FindByTraceAndCode0000000000010 } from '../migrations/0010-find-by-trace-and-code';
+import { CaptureCalls0000000000011 } from '../migrations/0011-capture-calls';
 import { recorded } from '../migrations/migration';
 import { Proxy } from '../entities/proxy.entity';
 import { ReactorFormula } from '../entities/reactor-formula.entity';
@@ -33,6 +34,7 @@ export const migrations = [
   AddPeopleAndSessions0000000000008,
   KeepArgumentsOfRuns0000000000009,
   FindByTraceAndCode0000000000010,
+  CaptureCalls0000000000011,
 ].map(recorded);
 
 /** TypeORM's pool. Tenants share its connections through `inTenant`. */

@@ -1,7 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { type Actor, generateProxyKey } from '@glovebox/access';
-import type { ProxyDefinition, TlsDefinition, TransformDefinition } from '@glovebox/definitions';
+import { dropCaptures } from '@glovebox/captures';
+import {
+  isDefined,
+  type ProxyDefinition,
+  type TlsDefinition,
+  type TransformDefinition,
+} from '@glovebox/definitions';
 import { invalid } from '@glovebox/problems';
 import { offeredNames } from '@glovebox/sandbox';
 import type { Place } from '@glovebox/seal';
@@ -11,6 +17,7 @@ import { changeRow } from '../changes/change-row';
 import { openConfiguration, sealConfiguration, toConfiguration } from '../code/configuration';
 import { shownTo } from '../console/shown-to';
 import { Context, type ManagementContext } from '../context';
+import { asSql } from '../database/in-tenant';
 import { listResources } from '../lists/list-resources';
 import type { ListQuery } from '../lists/listing';
 import type { Page } from '../lists/page';
@@ -102,7 +109,14 @@ export class ProxiesService {
     const row = { entity: Proxy, id };
     await changeRow(this.ctx, author, 'delete', row, async (manager, proxy) => {
       await manager.remove(proxy);
-      return { result: undefined, deletions: [{ kind: 'proxy', id }] };
+      const sql = asSql(manager);
+      await dropCaptures(sql, author.tenantId, id);
+      const kinds = (await isDefined(sql, 'capture', id)) ? (['proxy', 'capture'] as const) : ['proxy' as const];
+      return {
+        result: undefined,
+        deletions: kinds.map((kind) => ({ kind, id })),
+        line: { operation: 'proxy.delete', entityType: 'proxy', entityId: id },
+      };
     });
   }
 

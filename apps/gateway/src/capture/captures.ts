@@ -1,0 +1,151 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { keepCapture } from '@glovebox/captures';
+import { timeOrderedId, type Sql } from '@glovebox/database';
+import type { DefinitionSnapshot } from '@glovebox/definitions';
+import type { Sealer } from '@glovebox/seal';
+import { Counter, describeError, Gauge, type Logger, type Registry } from '@glovebox/service-host';
+import { Shares } from '@glovebox/shares';
+import type { ServiceHeaders } from '@glovebox/wire';
+import type { ReceivedRequest } from '../proxy/proxy-handler';
+import { Capture } from './capture';
+import { captureMessages } from './captured-messages';
+import { keptBytesMax } from './kept-body';
+
+/** Calls of a tenant that one process captures at once after a pause, and each second after them. */
+export const capturesAtOnce = 20;
+const capturesPerSecond = 1;
+/** The four bodies of a call, and the values that are looked for in them. */
+const captureBytes = 8 * keptBytesMax;
+/** Calls that are captured, or wait to be written. One tenant gets half of what the others leave. */
+const capturedBytesMax = 64 * captureBytes;
+/** Of the time of the process, that much is for making shapes at most. */
+const restsAfterWork = 4;
+const restMsMax = 1_000;
+
+interface Allowance {
+  left: number;
+  at: number;
+}
+
+interface CapturesOptions {
+  readonly sql: Sql;
+  readonly sealer: Sealer;
+  readonly registry: Registry;
+  readonly logger: Pick<Logger, 'warn'>;
+  readonly headers: ServiceHeaders;
+}
+
+/**
+ * Keeps messages of proxies that have capture switched on (docs/adr/0104). No call waits for it: what
+ * there is no room for, and what Postgres does not take in time, is not kept.
+ */
+export class Captures {
+  readonly #places = new Shares({ places: capturedBytesMax });
+  readonly #allowances = new Map<string, Allowance>();
+  readonly #stopping = new AbortController();
+  readonly #counted: Counter<'result'>;
+  #waiting: Capture[] = [];
+  #working: Promise<void> | undefined;
+
+  constructor(private readonly options: CapturesOptions) {
+    const registers = [options.registry];
+    this.#counted = new Counter({
+      name: 'glovebox_captures_total',
+      help: 'Calls of proxies with capture switched on; skipped: too many at once, dropped: the store did not take it',
+      labelNames: ['result'] as const,
+      registers,
+    });
+    for (const result of ['kept', 'skipped', 'dropped']) this.#counted.inc({ result }, 0);
+    const waiting = (): number => this.#waiting.length;
+    new Gauge({
+      name: 'glovebox_captures_waiting',
+      help: 'Captured calls that wait to be written',
+      registers,
+      collect() {
+        this.set(waiting());
+      },
+    });
+  }
+
+  /** Hot path: of a proxy without capture, one look-up. */
+  begin(definitions: DefinitionSnapshot, { req, decision, call, head }: ReceivedRequest): void {
+    const { proxy } = decision.decided;
+    const switched = proxy.id === null ? undefined : definitions.captureOf(proxy.id);
+    if (!switched || Date.parse(switched.until) <= Date.now()) return;
+    const { tenantId } = proxy;
+    if (!this.#admits(tenantId)) return void this.#counted.inc({ result: 'skipped' });
+    this.#places.enter(tenantId, captureBytes);
+    const settings = definitions.find('tenant', tenantId, tenantId)?.settings;
+    const whole = switched.whole && settings?.allow_full_capture === 'true';
+    const definition = { ...switched, whole };
+    call.capture = new Capture(definition, proxy, call, head, (capture) => this.#ended(capture));
+    // A body of which a part has come already would lack its beginning.
+    if (req.bodyBytes === 0) req.seenBy = call.capture.requestBody;
+  }
+
+  /** Writes all that waits. With a store that is away, it is dropped. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#working;
+  }
+
+  #admits(tenantId: string): boolean {
+    if (!this.#places.hasRoom(tenantId, captureBytes)) return false;
+    const now = performance.now();
+    const known = this.#allowances.get(tenantId) ?? { left: capturesAtOnce, at: now };
+    const earned = ((now - known.at) / 1_000) * capturesPerSecond;
+    const left = Math.min(capturesAtOnce, known.left + earned);
+    if (this.#allowances.size > allowancesMax) this.#allowances.clear();
+    this.#allowances.set(tenantId, { left: left < 1 ? left : left - 1, at: now });
+    return left >= 1;
+  }
+
+  #ended(capture: Capture): void {
+    this.#waiting.push(capture);
+    this.#working ??= this.#writeAll().finally(() => {
+      this.#working = undefined;
+    });
+  }
+
+  async #writeAll(): Promise<void> {
+    for (let next = this.#waiting.shift(); next; next = this.#waiting.shift()) {
+      const { tenantId } = next.proxy;
+      const { workMs, isAway } = await this.#write(next);
+      this.#places.leave(tenantId, captureBytes);
+      if (isAway && this.#stopping.signal.aborted) this.#dropAll();
+      const restMs = Math.min(restsAfterWork * workMs, restMsMax);
+      const { signal } = this.#stopping;
+      if (restMs >= 1) await delay(restMs, undefined, { signal, ref: false }).catch(() => undefined);
+    }
+  }
+
+  #dropAll(): void {
+    this.#counted.inc({ result: 'dropped' }, this.#waiting.length);
+    this.#waiting = [];
+  }
+
+  /** `workMs`: how long it took to make the messages. */
+  async #write(capture: Capture): Promise<{ readonly workMs: number; readonly isAway: boolean }> {
+    const { sql, sealer, headers, logger } = this.options;
+    const { proxy, call, status, code, definition } = capture;
+    const begun = performance.now();
+    let workMs = 0;
+    try {
+      const messages = await captureMessages(capture, headers);
+      workMs = performance.now() - begun;
+      await keepCapture(sql, sealer, {
+        ...{ tenantId: proxy.tenantId, proxyId: definition.id, id: timeOrderedId() },
+        ...{ traceId: call.traceId, method: call.method, status, code },
+        ...{ isWhole: definition.whole, messages },
+      });
+      this.#counted.inc({ result: 'kept' });
+      return { workMs, isAway: false };
+    } catch (error) {
+      this.#counted.inc({ result: 'dropped' });
+      logger.warn({ error: describeError(error) }, 'a captured call was not kept');
+      return { workMs, isAway: true };
+    }
+  }
+}
+
+const allowancesMax = 10_000;
