@@ -103,6 +103,8 @@ export interface RunDetails extends Run {
   webhook?: { status: Delivery['status']; attempts: Attempt[] };
   /** Of that moment, where it is still kept. */
   code?: string;
+  /** Other code runs now. */
+  code_changed?: boolean;
 }
 
 export interface ConsoleLine {

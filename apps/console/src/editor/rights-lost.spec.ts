@@ -29,6 +29,14 @@ it('a permission that goes is told once, and where a rule still gives it, not', 
   ]);
 });
 
+it('what goes everywhere is told once, with the containers where it was more', () => {
+  const before = rights(['token:read'], rule('/pci/', 'reveal'), rule('/general/', 'mask'));
+  expect(inWords(before, rights([]))).toEqual([
+    'token:read / mask→nothing',
+    'token:read /pci/ reveal→nothing',
+  ]);
+});
+
 it('a rule that goes, shows less, or comes later than another one is told by its container', () => {
   const before = rights(['token:read'], rule('/pci/high/', 'reveal'));
   expect(inWords(before, rights(['token:read']))).toEqual(['token:read /pci/high/ reveal→mask']);
@@ -36,8 +44,9 @@ it('a rule that goes, shows less, or comes later than another one is told by its
     'token:read /pci/high/ reveal→redact',
   ]);
   const overruled = [rule('/', 'redact', ['token:read'], 1), rule('/pci/', 'reveal', undefined, 2)];
-  const first = rights([], { ...overruled[0]!, priority: 3 }, overruled[1]!);
-  expect(inWords(first, rights([], ...overruled))).toEqual(['token:read /pci/ reveal→redact']);
+  const [all, cards] = overruled as [Rule, Rule];
+  const first = rights([], { ...all, priority: 3 }, cards);
+  expect(inWords(first, rights([], all, cards))).toEqual(['token:read /pci/ reveal→redact']);
 });
 
 it('a token that is used needs no rule to be whole', () => {

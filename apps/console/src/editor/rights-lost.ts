@@ -35,7 +35,9 @@ export function rightsLost(before: Rights, after: Rights): Lost[] {
       }))
       .filter((one) => shows.indexOf(one.after) > shows.indexOf(one.before));
     const everywhere = lost.find(({ container }) => container === '/');
-    return everywhere && lost.every((one) => one.after === everywhere.after) ? [everywhere] : lost;
+    const isOfEverywhere = ({ before, after }: Lost) =>
+      before === everywhere?.before && after === everywhere.after;
+    return lost.filter((one) => one === everywhere || !isOfEverywhere(one));
   });
 }
 

@@ -132,7 +132,11 @@ function Agreed({
   return (
     <>
       <div className="notice warn">{warning}</div>
-      <Tick label="I know that these calls will be refused" value={isAgreed} change={setAgreed} />
+      <Tick
+        label="I know that calls which need this will see less, or be refused"
+        value={isAgreed}
+        change={setAgreed}
+      />
       {children(isAgreed)}
     </>
   );

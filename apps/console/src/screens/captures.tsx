@@ -167,7 +167,7 @@ function CaptureTable({
           {
             head: 'Trace',
             cell: ({ trace_id }) => (
-              <Link to="/calls" search={{ trace_id }} className="mono" title={trace_id}>
+              <Link to="/calls" search={{ trace_id }} className="mono trace" title={trace_id}>
                 <Text>{trace_id.slice(0, 8)}</Text>
               </Link>
             ),

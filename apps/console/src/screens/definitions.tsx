@@ -71,6 +71,7 @@ export const ProxiesScreen = () => (
     columns={[
       {
         head: 'Destination',
+        isWide: true,
         cell: ({ destination_url }) => (
           <code>
             <Text>{destination_url}</Text>
@@ -98,6 +99,7 @@ export const ApplicationsScreen = () => (
       { head: 'Type', cell: ({ type }) => type },
       {
         head: 'May',
+        isWide: true,
         cell: ({ permissions, rules }) =>
           [...new Set([...permissions, ...rules.flatMap(({ permissions }) => permissions)])].join(
             ', ',

@@ -1,7 +1,7 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
-import { get, Refused, send } from '../api';
+import { get, send } from '../api';
 import type { Formula, ProxyResource, Reactor, RunDetails } from '../api-types';
 import { milliseconds, plural, relativeTime } from '../format';
 import { CodeListing } from '../parts/code-listing';
@@ -139,7 +139,7 @@ function CodeOf({ run }: { run: RunDetails }) {
   const now = useQuery({
     queryKey: ['code', run.kind, run.resource_id, run.mode],
     queryFn: ({ signal }) => codeOfNow(run, signal),
-    enabled: mayRead,
+    enabled: mayRead && run.code === undefined,
   });
   const code = run.code ?? now.data?.code;
   if (!mayRead && code === undefined) return null;
@@ -147,7 +147,7 @@ function CodeOf({ run }: { run: RunDetails }) {
     <Section title="Code">
       {code !== undefined ? (
         <>
-          <Since run={run} now={now.data} isGone={now.error instanceof Refused} />
+          <WhichCode run={run} changedAt={now.data?.changedAt} />
           <CodeListing code={code} failed={run.position} />
         </>
       ) : now.error ? (
@@ -163,48 +163,34 @@ function CodeOf({ run }: { run: RunDetails }) {
   );
 }
 
-interface CodeNow {
-  code: string;
-  changedAt: string | undefined;
-}
-
-/** Whether the code that is shown is still the one that runs. */
-function Since({
-  run,
-  now,
-  isGone,
-}: {
-  run: RunDetails;
-  now: CodeNow | undefined;
-  isGone: boolean;
-}) {
+/** Says where the code that is shown is not the one that ran, or not the one that runs now. */
+function WhichCode({ run, changedAt }: { run: RunDetails; changedAt: string | undefined }) {
   if (run.code !== undefined) {
-    if (isGone) return <p className="notice">This is the code that ran. It is deleted since.</p>;
-    if (now === undefined || now.code === run.code) return null;
+    if (run.code_changed !== true) return null;
     return (
       <p className="notice warn">
-        This is the code that ran. It was changed since
-        {now.changedAt && (
-          <>
-            {' '}
-            (<Time at={now.changedAt} />)
-          </>
-        )}
-        : the editor has the code of now, where the line may be another one.
+        <strong>The code has changed since.</strong> This is the code that ran. In the editor is
+        that of now, where the line may be another one.
       </p>
     );
   }
-  const { changedAt } = now ?? {};
-  if (changedAt === undefined || changedAt <= (run.started_at ?? run.created_at)) return null;
+  const isChanged =
+    run.code_changed ?? (changedAt !== undefined && changedAt > (run.started_at ?? run.created_at));
+  if (!isChanged) return null;
   return (
     <p className="notice warn">
-      This is the code of now: it was changed <Time at={changedAt} />, after this run. The marked
-      line may be another one.
+      <strong>The code that ran is not kept.</strong> This is the code of now
+      {changedAt !== undefined && (
+        <>
+          , changed <Time at={changedAt} />
+        </>
+      )}
+      . The marked line may be another one.
     </p>
   );
 }
 
-async function codeOfNow(run: RunDetails, signal: AbortSignal): Promise<CodeNow> {
+async function codeOfNow(run: RunDetails, signal: AbortSignal) {
   if (run.kind === 'transform') {
     const proxy = await get<ProxyResource>(`/proxies/${run.resource_id}`, signal);
     const transform = run.mode === 'request' ? proxy.request_transform : proxy.response_transform;
@@ -217,7 +203,9 @@ async function codeOfNow(run: RunDetails, signal: AbortSignal): Promise<CodeNow>
 
 function Edit({ run }: { run: RunDetails }) {
   const mayEdit = useMay(run.kind === 'reactor' ? 'reactor:update' : 'proxy:update');
-  const search = run.position ? { line: String(run.position.line) } : {};
+  // In other code it would be another line.
+  const search =
+    run.position && run.code_changed !== true ? { line: String(run.position.line) } : {};
   return (
     <Link className="button" to={pathOf(run)} search={search}>
       {mayEdit ? 'Open in the editor' : 'Open'}
