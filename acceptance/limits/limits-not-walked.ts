@@ -262,6 +262,11 @@ export const crossedElsewhere: readonly {
     title: 'of many failed runs of a tenant the newest are kept',
     limits: ['RUN_ARGUMENTS_PER_TENANT'],
   },
+  {
+    spec: 'apps/management-api/src/runs/code-of-run.spec.ts',
+    title: 'is bounded for each tenant in number and in bytes: the oldest goes first',
+    limits: ['code-texts.codeTextsMax', 'code-texts.codeTextBytesMax'],
+  },
 ];
 
 /** Limits that no request can be made to reach, with the reason. */

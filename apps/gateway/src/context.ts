@@ -197,7 +197,13 @@ export async function createGatewayContext(
   const rates = new CallRates(config, queueRedis, onFault('calls were not counted together'));
   const runLog = new RunLog({ sql: database, sealer: stores.sealer, registry, logger });
   const callLog = new CallLog({ sql: database, registry, logger });
-  const captures = new Captures({ sql: database, sealer: stores.sealer, registry, logger, headers });
+  const captures = new Captures({
+    sql: database,
+    sealer: stores.sealer,
+    registry,
+    logger,
+    headers,
+  });
   const accessLog = config.ACCESS_LOG ? new AccessLog(writeAccessLog) : null;
   const failureLog = accessLog ? null : new FailureLog(logger);
   const tracer =

@@ -149,6 +149,10 @@ export const operations: readonly Operation[] = [
     permission: 'proxy:update',
     body: () => ({ name: 'name' }),
   },
+  { method: 'post', path: '/proxies/:id/captures', permission: 'proxy:update' },
+  { method: 'get', path: '/proxies/:id/captures', permission: 'proxy:update' },
+  { method: 'get', path: '/proxies/:id/captures/:capture_id', permission: 'proxy:update' },
+  { method: 'delete', path: '/proxies/:id/captures', permission: 'proxy:update' },
   { method: 'delete', path: '/proxies/:id', permission: 'proxy:delete' },
 
   {
@@ -197,5 +201,5 @@ export function urlOf({ path }: Operation, ids: Ids, other?: string): string {
   return path
     .replace(':id', other ?? resource[family] ?? '')
     .replace(':key_id', ids.key)
-    .replace(/:run_id|:request_id/, ids.run);
+    .replace(/:run_id|:request_id|:capture_id/, ids.run);
 }

@@ -23,6 +23,7 @@ const tables = [
   'calls',
   'call_summary',
   'gone_tokens',
+  'code_texts',
 ];
 
 beforeAll(async () => {
@@ -112,6 +113,7 @@ async function stock(tenantId: string): Promise<void> {
   await endedDelivery(tenantId, timeOrderedId(), '0');
   await loggedCall(tenantId, timeOrderedId());
   await countedCalls(tenantId, timeOrderedId());
+  await formerCode(tenantId, randomUUID());
 }
 
 const endedRun = (tenantId: string, id: string, ago = '0'): Promise<unknown> =>
@@ -133,6 +135,12 @@ const countedCalls = (tenantId: string, id: string, ago = '0'): Promise<unknown>
     `INSERT INTO call_summary (tenant_id, id, minute, path, outcome, calls, duration_ms, latencies,
        created_at)
      VALUES ($1, $2, now(), '/proxy', 'completed', 1, 1, '{}', now() - $3::interval)`,
+    [tenantId, id, ago],
+  );
+const formerCode = (tenantId: string, id: string, ago = '0'): Promise<unknown> =>
+  worker.admin.query(
+    `INSERT INTO code_texts (tenant_id, id, text, last_in_force_at)
+     VALUES ($1, $2, '', now() - $3::interval)`,
     [tenantId, id, ago],
   );
 const endedDelivery = (tenantId: string, id: string, endedBefore: string): Promise<unknown> =>
@@ -165,7 +173,7 @@ it('a deleted tenant leaves nothing, and its neighbour keeps all that it has', a
   const [gone, neighbour] = [await tenant(), await tenant()];
   await worker.deleteTenant(gone);
   await keepHouse(async () => (await rowsOf(gone)).every((count) => count === 0));
-  expect(await rowsOf(neighbour)).toEqual([1500, 1, 1, 1, 1, 1, 1, 1]);
+  expect(await rowsOf(neighbour)).toEqual([1500, 1, 1, 1, 1, 1, 1, 1, 1]);
 });
 
 it('expired tokens are deleted with their search terms, and all others stay', async () => {
@@ -444,6 +452,14 @@ it('logs get partitions ahead, and lose what is older than the settings say', as
     return ids.length === 1 && names.includes(name) && !names.includes('audit_log_until_20200201');
   });
   expect(await left('ended_runs', 'id')).toEqual([old]);
+});
+
+it('former code goes when the last of its runs have gone, and not before', async () => {
+  const [gone, kept] = [randomUUID(), randomUUID()];
+  await formerCode(worker.tenantId, gone, '32 days 1 minute');
+  await formerCode(worker.tenantId, kept, '32 days -1 minute');
+  await keepHouse(async () => (await left('code_texts', 'id')).length === 1);
+  expect(await left('code_texts', 'id')).toEqual([kept]);
 });
 
 it('calls go after 7 days, and their counts after 30', async () => {

@@ -1,6 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { dropOldRows, makePartitions, type Sql } from '@glovebox/database';
-import { dropOldDeliveries, dropOldRuns, forgetFailingPaths } from '@glovebox/runs';
+import {
+  deleteCodeTexts,
+  dropOldDeliveries,
+  dropOldRuns,
+  forgetFailingPaths,
+} from '@glovebox/runs';
 import type { Background } from './background';
 import type { WorkerConfig } from './config';
 import type { WorkerContext } from './context';
@@ -59,6 +64,12 @@ const works = (config: WorkerConfig): readonly Work[] => [
     name: 'old_runs',
     everyMs: 10 * minuteMs,
     deletePart: (sql, rowsMax) => dropOldRuns(sql, config.RUNS_KEPT_DAYS, rowsMax),
+  },
+  /** Former code, behind its last runs. */
+  {
+    name: 'code_texts',
+    everyMs: 10 * minuteMs,
+    deletePart: (sql, rowsMax) => deleteCodeTexts(sql, config.RUNS_KEPT_DAYS, rowsMax),
   },
   {
     name: 'old_deliveries',

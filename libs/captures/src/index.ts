@@ -6,5 +6,11 @@ export {
   keepCapture,
   type CapturedCall,
 } from './keep-capture';
-export { dropCaptures, findCapture, findCaptureIds, capturesById, type CaptureRow } from './find-captures';
+export {
+  dropCaptures,
+  findCapture,
+  findCaptureIds,
+  capturesById,
+  type CaptureRow,
+} from './find-captures';
 export type { CapturedAnswer, CapturedBody, CapturedMessages, CapturedRequest } from './messages';

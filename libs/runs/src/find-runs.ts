@@ -42,6 +42,8 @@ export interface RunRow {
 export interface WholeRunRow extends RunRow {
   readonly lines: Buffer | null;
   readonly reason: Buffer | null;
+  /** Null: recorded before runs had one, or the run has not ended. */
+  readonly codeId: string | null;
 }
 
 // A run is in one of two tables: async runs wait in `reactor_runs`, and a run that has ended is in
@@ -108,9 +110,9 @@ export async function findRun(
   id: string,
 ): Promise<WholeRunRow | undefined> {
   const [row] = await sql.query<WholeRunRow>(
-    `SELECT ${ended}, lines, reason FROM ended_runs WHERE tenant_id = $1 AND id = $2
+    `SELECT ${ended}, lines, reason, code_id AS "codeId" FROM ended_runs WHERE tenant_id = $1 AND id = $2
      UNION ALL
-     SELECT ${waiting}, NULL, NULL FROM reactor_runs WHERE tenant_id = $1 AND id = $2`,
+     SELECT ${waiting}, NULL, NULL, NULL FROM reactor_runs WHERE tenant_id = $1 AND id = $2`,
     [tenantId, id],
   );
   return row;

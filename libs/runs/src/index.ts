@@ -5,7 +5,8 @@ export {
   receiverDeliveriesMax,
   retryPlacesMax,
 } from './claim-delivery';
-export { dropOldDeliveries, dropOldRuns, forgetFailingPaths } from './deletions';
+export { codeIdOf } from './code-id';
+export { deleteCodeTexts, dropOldDeliveries, dropOldRuns, forgetFailingPaths } from './deletions';
 export {
   attemptMs,
   countAttempt,

@@ -11,4 +11,5 @@ export const knownMigrations: readonly string[] = [
   'KeepArgumentsOfRuns0000000000009',
   'FindByTraceAndCode0000000000010',
   'CaptureCalls0000000000011',
+  'KeepCodeOfRuns0000000000012',
 ];

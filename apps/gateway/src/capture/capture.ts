@@ -108,7 +108,8 @@ export class Capture {
   }
 }
 
-const lengthOf = (value: unknown): number => (JSON.stringify(value) as string | undefined)?.length ?? 0;
+const lengthOf = (value: unknown): number =>
+  (JSON.stringify(value) as string | undefined)?.length ?? 0;
 
 async function* seen(stream: AsyncIterable<Buffer>, kept: KeptBody): AsyncGenerator<Buffer> {
   for await (const part of stream) {

@@ -1,5 +1,10 @@
 import { isUtf8 } from 'node:buffer';
-import type { CapturedAnswer, CapturedBody, CapturedMessages, CapturedRequest } from '@glovebox/captures';
+import type {
+  CapturedAnswer,
+  CapturedBody,
+  CapturedMessages,
+  CapturedRequest,
+} from '@glovebox/captures';
 import { inSlices, type Work } from '@glovebox/expressions';
 import { mayBeData } from '@glovebox/problems';
 import { nameValues, redacted, type NamedPart, type NamedValue } from '@glovebox/reactors';
@@ -53,7 +58,7 @@ function* messagesOf(capture: Capture, ours: ServiceHeaders): Work<CapturedMessa
   const isChanged = proxy.responseTransform !== null || proxy.responseSteps.length > 0;
   const { method } = call;
   const body = capture.requestBody.bytes > 0 ? capture.requestBody : undefined;
-  const request = { ...(yield* requestOf({ ...head, body }, sentByCaller, whole)), method };
+  const request = { method, ...(yield* requestOf({ ...head, body }, sentByCaller, whole)) };
   const made: { -readonly [Part in keyof CapturedMessages]: CapturedMessages[Part] } = { request };
   if (sentRequest) {
     const sent = yield* requestOf(sentRequest, showing, isSentWhole);
@@ -61,7 +66,11 @@ function* messagesOf(capture: Capture, ours: ServiceHeaders): Work<CapturedMessa
   }
   if (receivedAnswer) made.received = yield* answerOf(receivedAnswer, showing, whole && !isChanged);
   if (madeAnswer) {
-    made.answer = yield* answerOf(madeAnswer, showing, whole && !(hasSvc && proxy.responseTransform));
+    made.answer = yield* answerOf(
+      madeAnswer,
+      showing,
+      whole && !(hasSvc && proxy.responseTransform),
+    );
   }
   return made;
 }
@@ -158,15 +167,19 @@ function* bodyOf(
   const contentType = valueOf(headers, 'content-type') ?? '';
   const type = mediaTypeShown(contentType);
   const told = { ...(type === undefined ? {} : { type }), bytes: body.bytes };
-  const bytes = body.beginning;
   const encoding = valueOf(headers, 'content-encoding') ?? 'identity';
   if (encoding.toLowerCase() !== 'identity') return { ...told, format: 'encoded' };
-  const text = textOf(bytes);
+  const text = textOf(body);
   const known = withoutParameters(contentType);
   if (text === undefined) return { ...told, format: 'binary' };
   if (known.startsWith('multipart/') && !isWhole) return { ...told, format: 'multipart' };
   const format = contextOfType(known) === 'form' ? 'form' : looksLikeJson(text) ? 'json' : 'text';
-  const made = yield* shown(piecesOf(format, text), showing, isWhole, messageBytesMax - 2 * headBytesMax);
+  const made = yield* shown(
+    piecesOf(format, text),
+    showing,
+    isWhole,
+    messageBytesMax - 2 * headBytesMax,
+  );
   const isCut = made.isCut || body.bytes > keptBytesMax;
   return { ...told, format, text: made.text, ...(isCut ? { cut: true } : {}) };
 }
@@ -180,9 +193,11 @@ function piecesOf(format: CapturedBody['format'], text: string): Iterable<Piece>
   return [{ kind: 'text', text }];
 }
 
-/** Undefined for what is no text. The bytes may end within a character. */
-function textOf(bytes: Buffer): string | undefined {
-  const cut = [0, 1, 2, 3].find((less) => isUtf8(bytes.subarray(0, Math.max(bytes.length - less, 0))));
+/** Undefined for what is no text. Where the body goes on, its bytes may end within a character. */
+function textOf(body: KeptBody): string | undefined {
+  const bytes = body.beginning;
+  const cuts = body.bytes > bytes.length ? [0, 1, 2, 3] : [0];
+  const cut = cuts.find((less) => isUtf8(bytes.subarray(0, bytes.length - less)));
   const text = cut === undefined ? undefined : bytes.toString('utf8', 0, bytes.length - cut);
   return text?.includes('\0') ? undefined : text;
 }
@@ -245,5 +260,12 @@ function* namedIn(
   { values }: Showing,
 ): Work<readonly (readonly NamedPart[])[] | undefined> {
   if (values?.length === 0) return leaves.map(({ text }) => [{ text }]);
-  return values && (yield* nameValues(leaves.map(({ text }) => text), values, stepsMax));
+  return (
+    values &&
+    (yield* nameValues(
+      leaves.map(({ text }) => text),
+      values,
+      stepsMax,
+    ))
+  );
 }

@@ -78,7 +78,10 @@ export class Captures {
     const settings = definitions.find('tenant', tenantId, tenantId)?.settings;
     const whole = switched.whole && settings?.allow_full_capture === 'true';
     const definition = { ...switched, whole };
-    call.capture = new Capture(definition, proxy, call, head, (capture) => this.#ended(capture));
+    // Headers that the gateway adds later are not the caller's.
+    const received = { ...head, headers: [...head.headers] };
+    const ended = (capture: Capture): void => this.#ended(capture);
+    call.capture = new Capture(definition, proxy, call, received, ended);
     // A body of which a part has come already would lack its beginning.
     if (req.bodyBytes === 0) req.seenBy = call.capture.requestBody;
   }
@@ -115,7 +118,8 @@ export class Captures {
       if (isAway && this.#stopping.signal.aborted) this.#dropAll();
       const restMs = Math.min(restsAfterWork * workMs, restMsMax);
       const { signal } = this.#stopping;
-      if (restMs >= 1) await delay(restMs, undefined, { signal, ref: false }).catch(() => undefined);
+      if (restMs >= 1)
+        await delay(restMs, undefined, { signal, ref: false }).catch(() => undefined);
     }
   }
 

@@ -70,7 +70,9 @@ export function* jsonPieces(text: string): Generator<Piece> {
       word.lastIndex = at;
       const found = word.exec(text)?.[0] ?? character;
       at += found.length;
-      yield found === 'null' ? found : { kind: kindOf(found), text: found, isSecret: isSecretHere() };
+      yield found === 'null'
+        ? found
+        : { kind: kindOf(found), text: found, isSecret: isSecretHere() };
     }
   }
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Principal } from '@glovebox/access';
+import { personPrincipal, type Principal } from '@glovebox/access';
 import { startDestination, startRunner, waitFor, type Destination } from '@glovebox/testing';
 import { startSpecGateway, type SpecGateway } from '../spec-gateway';
 import { SpecOrders } from './spec-dry-runs';
@@ -185,6 +185,30 @@ it('code with svc acts as the application of its reactor, and stores what it tok
   expect(await gateway.asAdmin(`SELECT created_by FROM tokens WHERE id = '${made}'`)).toEqual([
     { created_by: applicationId },
   ]);
+});
+
+it('code with svc does what its application and its caller both may, whichever application is named', async () => {
+  const all = ['token:read', 'token:create', 'token:update', 'token:delete'] as const;
+  const { id: applicationId } = await gateway.revocable([...all]);
+  const person = personPrincipal({ id: randomUUID(), tenantId: gateway.tenantId, role: 'author' });
+  const token = await gateway.token(card);
+  const code = `module.exports = async ({ args, svc }) => {
+    const codeOf = (call) => call.then(() => 'done', (error) => error.code);
+    return { raw: {
+      read: await codeOf(svc.tokens.retrieve(args.id)), made: await codeOf(svc.tokenize('a')),
+      changed: await codeOf(svc.tokens.update(args.id, { data: 'b' })),
+      deleted: await codeOf(svc.tokens.delete(args.id)),
+    } };
+  }`;
+  const raw = async (caller: Principal) => {
+    const more = { svc: true, args: { id: token } };
+    const { json } = await orders.send(orders.reactor(caller, code, more, { applicationId }));
+    return (json.result as { raw: unknown }).raw;
+  };
+  const refused = { changed: 'permission_denied', deleted: 'permission_denied' };
+  expect(await raw(person)).toEqual({ read: 'done', made: 'done', ...refused });
+  const admin = personPrincipal({ id: randomUUID(), tenantId: gateway.tenantId, role: 'admin' });
+  expect(await raw(admin)).toMatchObject({ deleted: 'done' });
 });
 
 describe('places', () => {

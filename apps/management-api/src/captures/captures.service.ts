@@ -29,7 +29,8 @@ import {
   type StartCapture,
 } from './captures.dto';
 
-const wholeTexts = 'Whole texts need the role admin and the setting `allow_full_capture` of the tenant.';
+const wholeTexts =
+  'Whole texts need the role admin and the setting `allow_full_capture` of the tenant.';
 
 /**
  * Switches capture of a proxy on and off, and shows what gateways kept (docs/adr/0104). The switch is
@@ -105,7 +106,10 @@ export class CapturesService {
       }),
     );
     const messages = await sealer.open(capturePlace(tenantId, row.id), row.messages);
-    return { ...toCaptureLine(row), ...(JSON.parse(messages.toString('utf8')) as CapturedMessages) };
+    return {
+      ...toCaptureLine(row),
+      ...(JSON.parse(messages.toString('utf8')) as CapturedMessages),
+    };
   }
 
   /** A person, so that the audit log names one. An admin alone may change applications. */

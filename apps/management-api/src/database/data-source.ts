@@ -15,6 +15,7 @@ import { AddPeopleAndSessions0000000000008 } from '../migrations/0008-add-people
 import { KeepArgumentsOfRuns0000000000009 } from '../migrations/0009-keep-arguments-of-runs';
 import { FindByTraceAndCode0000000000010 } from '../migrations/0010-find-by-trace-and-code';
 import { CaptureCalls0000000000011 } from '../migrations/0011-capture-calls';
+import { KeepCodeOfRuns0000000000012 } from '../migrations/0012-keep-code-of-runs';
 import { recorded } from '../migrations/migration';
 import { Proxy } from '../entities/proxy.entity';
 import { ReactorFormula } from '../entities/reactor-formula.entity';
@@ -35,6 +36,7 @@ export const migrations = [
   KeepArgumentsOfRuns0000000000009,
   FindByTraceAndCode0000000000010,
   CaptureCalls0000000000011,
+  KeepCodeOfRuns0000000000012,
 ].map(recorded);
 
 /** TypeORM's pool. Tenants share its connections through `inTenant`. */

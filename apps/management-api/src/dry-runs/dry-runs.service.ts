@@ -61,7 +61,7 @@ export class DryRunsService {
         ? toConfiguration(given.configuration)
         : stored && (await this.#configurationOf(stored));
       const current = stored?.applicationId ?? null;
-      const named = await usableApplication(manager, tenantId, given, current);
+      const named = await usableApplication(manager, { tenantId }, given, current);
       const applicationId = named.applicationId ?? current;
       const errors = {
         ...configurationErrors(formula.configuration, configuration ?? {}),

@@ -50,7 +50,8 @@ export const ChangedBy = createParamDecorator((_: unknown, context: ExecutionCon
   const { principal, traceId } = actorOf(request);
   const { tenantId, actorId, type } = principal;
   const { claim, tags } = request;
-  return { tenantId, actorId, traceId, claim, tags, isPerson: type === 'person' };
+  const author = { tenantId, actorId, traceId, claim, tags };
+  return type === 'person' ? { ...author, person: principal } : author;
 });
 
 /** The claim of the call, for a handler whose outcome its service stores itself. */

@@ -131,6 +131,16 @@ export const runAnswers: Schemas = {
           ...listOf(object({ line: whole, column: whole }, { function: text })),
           description: 'The calls in the code that led to its error, the innermost first.',
         },
+        code: {
+          ...text,
+          description:
+            'The code that ran, for callers who may read it (`reactor:read`, `proxy:read`). Absent ' +
+            'where it is not kept any more.',
+        },
+        code_changed: {
+          ...flag,
+          description: 'A run of now would execute other code, or none.',
+        },
         webhook: object({
           status: oneOf(deliveryStatuses),
           attempts: listOf(ref('WebhookAttempt')),
@@ -145,6 +155,8 @@ export const runAnswers: Schemas = {
         { function: 'module.exports', line: 12, column: 5 },
       ],
       lines: [{ at: time, level: 'info', text: 'the bank declined' }],
+      code: 'module.exports = async ({ args, configuration }) => {\n  …\n};',
+      code_changed: false,
       webhook: { status: 'delivered', attempts: [attempt] },
     },
   },

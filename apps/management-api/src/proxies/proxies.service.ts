@@ -51,7 +51,7 @@ export class ProxiesService {
     return change(this.ctx, author, 'create', async (manager) => {
       const row = { ...newRow(author), applicationId: null };
       const key = generateProxyKey();
-      const { columns, secrets } = await this.#decide(manager, row, input, null);
+      const { columns, secrets } = await this.#decide(manager, author, row, input, null);
       const proxy = manager.create(Proxy, {
         ...row,
         ...columns,
@@ -111,11 +111,14 @@ export class ProxiesService {
       await manager.remove(proxy);
       const sql = asSql(manager);
       await dropCaptures(sql, author.tenantId, id);
-      const kinds = (await isDefined(sql, 'capture', id)) ? (['proxy', 'capture'] as const) : ['proxy' as const];
+      const kinds = (await isDefined(sql, 'capture', id))
+        ? (['proxy', 'capture'] as const)
+        : ['proxy' as const];
       return {
         result: undefined,
         deletions: kinds.map((kind) => ({ kind, id })),
         line: { operation: 'proxy.delete', entityType: 'proxy', entityId: id },
+        formerCode: codesOf(proxy).flatMap((code) => code ?? []),
       };
     });
   }
@@ -156,25 +159,28 @@ export class ProxiesService {
     if (input.destination_url !== proxy.destinationUrl) {
       this.#checkDestination(input.destination_url);
     }
-    const { columns, secrets } = await this.#decide(manager, proxy, input, opened.tls);
+    const { columns, secrets } = await this.#decide(manager, author, proxy, input, opened.tls);
+    const before = codesOf(proxy);
     Object.assign(proxy, columns, modifiedNow(author));
     await manager.save(proxy);
     return {
       result: shownTo(author, toProxyResponse(proxy, { key: opened.key, ...secrets }, 'read')),
       definitions: [toProxyDefinition(proxy, secrets)],
+      formerCode: before.flatMap((code, at) => (code === codesOf(proxy)[at] ? [] : (code ?? []))),
     };
   }
 
   /** The columns that a document sets, with defaults for the members that it omits. */
   async #decide(
     manager: EntityManager,
+    author: Author,
     proxy: Pick<Proxy, 'id' | 'tenantId' | 'applicationId'>,
     input: ProxyInput,
     storedTls: TlsDefinition | null,
   ) {
     const { applicationId, errors } = await usableApplication(
       manager,
-      proxy.tenantId,
+      author,
       input,
       proxy.applicationId,
     );
@@ -246,6 +252,10 @@ function placeOf(
 ): Place {
   return { table: 'proxies', column, tenantId, record: id };
 }
+
+/** A run names its side, so code that moves to the other side goes out of force here. */
+const codesOf = ({ requestTransform, responseTransform }: Proxy): (string | null)[] =>
+  [requestTransform, responseTransform].map((transform) => transform?.code ?? null);
 
 function toTransformEntry(input: TransformInput | undefined): TransformEntry | null {
   if (!input) return null;

@@ -69,7 +69,11 @@ export class ReactorFormulasService {
         throw new Problem('conflict', { detail: 'Reactors use this formula.' });
       }
       await manager.remove(formula);
-      return { result: undefined, deletions: [{ kind: 'formula', id }] };
+      return {
+        result: undefined,
+        deletions: [{ kind: 'formula', id }],
+        formerCode: [formula.code],
+      };
     });
   }
 
@@ -90,11 +94,13 @@ export class ReactorFormulasService {
     input: FormulaInput,
   ): Promise<ChangeOutcome<FormulaResponse>> {
     this.#check(input);
+    const before = formula.code;
     Object.assign(formula, columnsOf(input), modifiedNow(author));
     await manager.save(formula);
     return {
       result: toFormulaResponse(formula, 'read'),
       definitions: [toFormulaDefinition(formula)],
+      formerCode: before === formula.code ? [] : [before],
     };
   }
 

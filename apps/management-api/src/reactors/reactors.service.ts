@@ -42,7 +42,7 @@ export class ReactorsService {
     return change(this.ctx, author, 'create', async (manager) => {
       const formulaId = input.formula.id.toLowerCase();
       const row = { ...newRow(author), formulaId, applicationId: null };
-      const { columns, ...parts } = await this.#decide(manager, row, input);
+      const { columns, ...parts } = await this.#decide(manager, author, row, input);
       const reactor = manager.create(Reactor, { ...row, ...columns });
       await manager.insert(Reactor, reactor);
       return {
@@ -102,8 +102,14 @@ export class ReactorsService {
   async remove(author: Author, id: string): Promise<void> {
     const row = { entity: Reactor, id };
     await changeRow(this.ctx, author, 'delete', row, async (manager, reactor) => {
+      const { formulaId, tenantId } = reactor;
+      const formula = await manager.findOneByOrFail(ReactorFormula, { id: formulaId, tenantId });
       await manager.remove(reactor);
-      return { result: undefined, deletions: [{ kind: 'reactor', id }] };
+      return {
+        result: undefined,
+        deletions: [{ kind: 'reactor', id }],
+        formerCode: [formula.code],
+      };
     });
   }
 
@@ -113,7 +119,7 @@ export class ReactorsService {
     reactor: Reactor,
     input: UpdateReactor,
   ): Promise<ChangeOutcome<ShownReactor>> {
-    const { columns, ...parts } = await this.#decide(manager, reactor, input);
+    const { columns, ...parts } = await this.#decide(manager, author, reactor, input);
     Object.assign(reactor, columns, modifiedNow(author));
     await manager.save(reactor);
     return {
@@ -128,6 +134,7 @@ export class ReactorsService {
    */
   async #decide(
     manager: EntityManager,
+    author: Author,
     reactor: Pick<Reactor, 'id' | 'tenantId' | 'formulaId' | 'applicationId'>,
     input: UpdateReactor,
   ) {
@@ -140,7 +147,7 @@ export class ReactorsService {
     const configuration = toConfiguration(input.configuration);
     const { application, applicationId, errors } = await usableApplication(
       manager,
-      tenantId,
+      author,
       input,
       reactor.applicationId,
     );

@@ -6,6 +6,7 @@ import { queryReadBy } from '../http/request';
 import { readCursorQuery } from '../lists/cursor';
 import { QueryFilters } from '../lists/query-filters';
 import type { WebhookAttempt } from '../deliveries/deliveries.dto';
+import type { CodeOfRun } from './code-of-run';
 
 interface RunResponse {
   id: string;
@@ -30,7 +31,7 @@ interface RunResponse {
 }
 
 /** A run with what its code wrote, why it failed, and with the webhook that reports it. */
-export interface RunDetails extends RunResponse {
+export interface RunDetails extends RunResponse, CodeOfRun {
   message?: string;
   stack?: readonly CodeFrame[];
   lines: { at: string; level: string; text: string }[];
@@ -109,12 +110,21 @@ export function toRunResponse(row: RunRow): RunResponse {
 
 export function toRunDetails(
   row: RunRow,
-  lines: readonly LogLine[],
-  { message, stack }: RunReason,
-  webhook: RunDetails['webhook'],
+  {
+    lines,
+    reason: { message, stack },
+    webhook,
+    code,
+  }: {
+    readonly lines: readonly LogLine[];
+    readonly reason: RunReason;
+    readonly webhook: RunDetails['webhook'];
+    readonly code: CodeOfRun;
+  },
 ): RunDetails {
   return {
     ...toRunResponse(row),
+    ...code,
     ...(message === undefined ? {} : { message }),
     ...(stack === undefined ? {} : { stack: stack.map(toFrame) }),
     lines: lines.map(({ at, level, text }) => ({ at: new Date(at).toISOString(), level, text })),

@@ -39,7 +39,8 @@ export interface Transforming {
 const envelopeBytesMax = 1024 * 1024;
 
 type Transformed =
-  (MadeAnswer & { readonly isAnswer: true }) | (Sendable & { readonly isAnswer: false });
+  | (MadeAnswer & { readonly isAnswer: true })
+  | (Sendable & { readonly isAnswer: false });
 
 /**
  * Runs one transform. `isAnswer`: code threw the answer for the caller, and nothing else follows.
@@ -64,6 +65,7 @@ export async function runTransform(
     urgency: 'sync',
     signal,
     argumentNames: () => Object.keys(args),
+    codeHash: transform.codeHash,
     record: ctx.runLog.recorder(
       {
         tenantId,
