@@ -35,8 +35,9 @@ import {
   type TransformInput,
 } from './proxies.dto';
 import { Proxy, type TransformEntry } from '../entities/proxy.entity';
+import { withKeptValues } from './kept-values';
 import { openTls, sealTls, toTls } from './tls-material';
-import { openSteps, sealSteps, tokenizes, toSteps } from './transform-steps';
+import { openSteps, sealSteps, tokenizes, toSteps, type Steps } from './transform-steps';
 
 type ShownProxy = ReturnType<typeof shownTo<ProxyResponse>>;
 
@@ -100,6 +101,7 @@ export class ProxiesService {
       };
       const input = patchedDto(ProxyInput, document, patch);
       if (!input) return { result: undefined };
+      if (author.isPerson) Object.assign(input, withKeptValues(input, opened.steps).lists);
       this.#checkCode(input);
       return this.#replace(manager, author, { proxy, opened }, input, patch);
     });
@@ -121,6 +123,12 @@ export class ProxiesService {
         formerCode: codesOf(proxy).flatMap((code) => code ?? []),
       };
     });
+  }
+
+  /** The steps that are stored for a proxy. */
+  async stepsOf(proxy: Proxy): Promise<Steps> {
+    if (!proxy.steps) return withoutSteps;
+    return openSteps(this.ctx.sealer, placeOf(proxy, 'steps'), proxy.steps);
   }
 
   /** The proxy that the document would make, as far as messages depend on it. */
@@ -220,9 +228,9 @@ export class ProxiesService {
       proxy.configuration &&
         openConfiguration(sealer, placeOf(proxy, 'configuration'), proxy.configuration),
       proxy.tls && openTls(sealer, placeOf(proxy, 'tls'), proxy.tls),
-      proxy.steps && openSteps(sealer, placeOf(proxy, 'steps'), proxy.steps),
+      this.stepsOf(proxy),
     ]);
-    return { key: key.toString('utf8'), configuration, tls, steps: steps ?? withoutSteps };
+    return { key: key.toString('utf8'), configuration, tls, steps };
   }
 
   /** Refuses what the egress policy forbids already. Names are checked again on every call. */
