@@ -30,17 +30,12 @@ await script(help, async (args) => {
     process.stdout.write(await clientTypes(JSON.parse(current('docs/openapi.json'))));
     return;
   }
-  const { format } = await import('prettier');
-  const options = JSON.parse(readFileSync(join(repoRoot, '.prettierrc.json'), 'utf8'));
   const document = await openApi();
   /** @type {Record<string, string>} */
   const wanted = {
-    'docs/openapi.json': await format(document, { ...options, parser: 'json' }),
+    'docs/openapi.json': await formatted('docs/openapi.json', document),
     'libs/client/src/api.ts': await clientTypes(JSON.parse(document)),
-    'docs/configuration.md': await format(await configuration(), {
-      ...options,
-      parser: 'markdown',
-    }),
+    'docs/configuration.md': await formatted('docs/configuration.md', await configuration()),
     'k8s/monitoring/prometheus-rule.yaml': prometheusRule(),
   };
   const stale = Object.keys(wanted).filter((file) => current(file) !== wanted[file]);
@@ -51,6 +46,19 @@ await script(help, async (args) => {
   for (const file of stale) writeFileSync(join(repoRoot, file), wanted[file] ?? '');
   console.log(stale.length === 0 ? 'Nothing to change.' : `Wrote ${stale.join(', ')}`);
 });
+
+/**
+ * The text as `npm run format` would leave it.
+ *
+ * @param {string} file
+ * @param {string} text
+ */
+async function formatted(file, text) {
+  const { format } = await import('oxfmt');
+  const { code, errors } = await format(file, text, { printWidth: 100, singleQuote: true });
+  if (errors.length > 0) throw new Trouble(`${file}: ${errors[0]?.message}`);
+  return code;
+}
 
 /** @param {string} file */
 function current(file) {

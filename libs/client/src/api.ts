@@ -349,6 +349,54 @@ export interface paths {
         patch: operations["patchProxy"];
         trace?: never;
     };
+    "/proxies/{id}/captures": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the captured calls of a proxy, the newest first
+         * @description A tenant has at most 100 of 10 MiB together, of the last 24 hours: the newest stay. `window` is there while capture is on. Needs the permission `proxy:update`.
+         */
+        get: operations["listCaptures"];
+        put?: never;
+        /**
+         * Keep the shapes of the calls of a proxy for some minutes
+         * @description For 60 minutes at most; a window that is open is replaced. It is in force when it is answered, and ends by itself. The proxy and its version stay as they are. `whole: true` keeps texts: a person with the role admin alone may ask for it, where the setting `allow_full_capture` of the tenant is `true`. Needs the permission `proxy:update`.
+         */
+        post: operations["startCapture"];
+        /**
+         * End the capture of a proxy
+         * @description What was captured stays for its time. Needs the permission `proxy:update`.
+         */
+        delete: operations["endCapture"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/proxies/{id}/captures/{capture_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a captured call
+         * @description Each reading is a line of the audit log. One with texts is for whom they may be kept. Needs the permission `proxy:update`.
+         */
+        get: operations["getCapture"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/overview": {
         parameters: {
             query?: never;
@@ -797,6 +845,66 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the sessions of the console, the newest first
+         * @description Of people, admins alone see them. Needs the permission `application:read`.
+         */
+        get: operations["listSessions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/sessions/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * End a session of the console
+         * @description It is dead at once in every process. The person may sign in again. Needs the permission `application:update`.
+         */
+        delete: operations["endSession"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/people/{id}/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * End all sessions of a person, and sign-ins that are under way
+         * @description They are dead at once in every process. The person may sign in again. Needs the permission `application:update`.
+         */
+        delete: operations["endSessionsOfPerson"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/tokens": {
         parameters: {
             query?: never;
@@ -1069,6 +1177,8 @@ export interface components {
              * @description When it was changed last.
              */
             modified_at: string;
+            /** @description The name in files. Left out where there is none. */
+            slug?: string;
             /**
              * Format: date-time
              * @description From then on it counts as deleted.
@@ -1146,6 +1256,8 @@ export interface components {
              * @description When it was made.
              */
             created_at: string;
+            /** @description The name in files. Left out where there is none. */
+            slug?: string;
             /**
              * Format: date-time
              * @description From then on it counts as deleted.
@@ -1225,6 +1337,8 @@ export interface components {
              * @description When it was changed last.
              */
             modified_at: string;
+            /** @description The name in files. Left out where there is none. */
+            slug?: string;
             /**
              * Format: date-time
              * @description From then on it counts as deleted.
@@ -1395,6 +1509,8 @@ export interface components {
              * @description When it was changed last.
              */
             modified_at: string;
+            /** @description The name in files. Left out where there is none. */
+            slug?: string;
             /** @description A text for people. */
             description?: string;
             /** @description The address of a picture, or a small picture as a data URL. */
@@ -1504,6 +1620,8 @@ export interface components {
              * @description When it was changed last.
              */
             modified_at: string;
+            /** @description The name in files. Left out where there is none. */
+            slug?: string;
             /** @description A text for people. */
             description?: string;
             /** @description The address of a picture, or a small picture as a data URL. */
@@ -1608,6 +1726,8 @@ export interface components {
              * @description When it was made.
              */
             created_at: string;
+            /** @description The name in files. Left out where there is none. */
+            slug?: string;
             /** @description A text for people. */
             description?: string;
             /** @description The address of a picture, or a small picture as a data URL. */
@@ -1701,6 +1821,8 @@ export interface components {
              * @description When it was changed last.
              */
             modified_at: string;
+            /** @description The name in files. Left out where there is none. */
+            slug?: string;
             /**
              * Format: uuid
              * @description The id of the application that code acts as, through `svc` and in steps.
@@ -1790,6 +1912,8 @@ export interface components {
              * @description When it was changed last.
              */
             modified_at: string;
+            /** @description The name in files. Left out where there is none. */
+            slug?: string;
             /**
              * Format: uuid
              * @description The id of the application that code acts as, through `svc` and in steps.
@@ -1873,6 +1997,8 @@ export interface components {
              * @description When it was made.
              */
             created_at: string;
+            /** @description The name in files. Left out where there is none. */
+            slug?: string;
             /**
              * Format: uuid
              * @description The id of the application that code acts as, through `svc` and in steps.
@@ -2268,6 +2394,8 @@ export interface components {
              * @description When it was changed last.
              */
             modified_at: string;
+            /** @description The name in files. Left out where there is none. */
+            slug?: string;
             /** @description Code that changes the request. */
             request_transform?: {
                 /** @description CommonJS that exports one function. */
@@ -2378,6 +2506,8 @@ export interface components {
              * @description When it was made.
              */
             created_at: string;
+            /** @description The name in files. Left out where there is none. */
+            slug?: string;
             /** @description Code that changes the request. */
             request_transform?: {
                 /** @description CommonJS that exports one function. */
@@ -2744,6 +2874,261 @@ export interface components {
             pagination: components["schemas"]["Pagination"];
             /** @description The entries, in order. */
             data: components["schemas"]["LogLine"][];
+        };
+        /**
+         * @description The capture that is on.
+         * @example {
+         *       "proxy_id": "4a7e2f60-91c3-4d58-b7aa-3e1f0c9d8b21",
+         *       "until": "2026-01-31T12:10:00.000Z",
+         *       "whole": false
+         *     }
+         */
+        CaptureWindow: {
+            /**
+             * Format: uuid
+             * @description The proxy.
+             */
+            proxy_id: string;
+            /**
+             * Format: date-time
+             * @description When it ends by itself.
+             */
+            until: string;
+            /** @description Whether texts are kept, and not shapes alone. */
+            whole: boolean;
+        };
+        /**
+         * @example {
+         *       "id": "019b7a3e-52c0-7c1a-9f3b-2d4e5f607182",
+         *       "proxy_id": "4a7e2f60-91c3-4d58-b7aa-3e1f0c9d8b21",
+         *       "trace_id": "order-7",
+         *       "method": "POST",
+         *       "whole": false,
+         *       "bytes": 812,
+         *       "created_at": "2026-01-31T12:00:00.000Z",
+         *       "status": 201
+         *     }
+         */
+        CaptureLine: {
+            /**
+             * Format: uuid
+             * @description The id.
+             */
+            id: string;
+            /**
+             * Format: uuid
+             * @description The proxy.
+             */
+            proxy_id: string;
+            /** @description The `SVC-TRACE-ID` of the call. */
+            trace_id: string;
+            /** @description The method. */
+            method: string;
+            /** @description It holds texts, and not shapes alone. */
+            whole: boolean;
+            /** @description Of what is stored. */
+            bytes: number;
+            /**
+             * Format: date-time
+             * @description When it was made.
+             */
+            created_at: string;
+            /** @description Absent where the caller left before an answer. */
+            status?: number;
+            /** @description The code of the error that the call was answered with. */
+            code?: string;
+        };
+        CapturePage: {
+            pagination: components["schemas"]["CursorPagination"];
+            /** @description The entries, in order. */
+            data: components["schemas"]["CaptureLine"][];
+            window?: components["schemas"]["CaptureWindow"];
+        };
+        /**
+         * @example {
+         *       "id": "019b7a3e-52c0-7c1a-9f3b-2d4e5f607182",
+         *       "proxy_id": "4a7e2f60-91c3-4d58-b7aa-3e1f0c9d8b21",
+         *       "trace_id": "order-7",
+         *       "method": "POST",
+         *       "whole": false,
+         *       "bytes": 812,
+         *       "created_at": "2026-01-31T12:00:00.000Z",
+         *       "status": 201,
+         *       "request": {
+         *         "method": "POST",
+         *         "path": "/charges",
+         *         "headers": [
+         *           [
+         *             "content-type",
+         *             "application/json"
+         *           ]
+         *         ],
+         *         "body": {
+         *           "format": "json",
+         *           "type": "application/json",
+         *           "bytes": 33,
+         *           "text": "{ amount: <number 4> }"
+         *         }
+         *       },
+         *       "sent": {
+         *         "method": "POST",
+         *         "path": "/charges",
+         *         "headers": [
+         *           [
+         *             "content-type",
+         *             "application/json"
+         *           ]
+         *         ],
+         *         "body": {
+         *           "format": "json",
+         *           "type": "application/json",
+         *           "bytes": 33,
+         *           "text": "{ amount: <number 4> }"
+         *         }
+         *       },
+         *       "received": {
+         *         "status": 201,
+         *         "headers": [
+         *           [
+         *             "content-type",
+         *             "application/json"
+         *           ]
+         *         ]
+         *       }
+         *     }
+         */
+        Capture: {
+            /**
+             * Format: uuid
+             * @description The id.
+             */
+            id: string;
+            /**
+             * Format: uuid
+             * @description The proxy.
+             */
+            proxy_id: string;
+            /** @description The `SVC-TRACE-ID` of the call. */
+            trace_id: string;
+            /** @description The method. */
+            method: string;
+            /** @description It holds texts, and not shapes alone. */
+            whole: boolean;
+            /** @description Of what is stored. */
+            bytes: number;
+            /**
+             * Format: date-time
+             * @description When it was made.
+             */
+            created_at: string;
+            /** @description As the caller sent it. */
+            request: {
+                /** @description The method. */
+                method: string;
+                /** @description The path behind `/proxy`. */
+                path: string;
+                /** @description Name and shape of the value, in their order. */
+                headers: string[][];
+                /** @description The terms. */
+                query?: string;
+                /** @description The host, without a port. */
+                host?: string;
+                /** @description The body, as text. */
+                body?: {
+                    /**
+                     * @description What the body was read as.
+                     * @enum {string}
+                     */
+                    format: "json" | "form" | "text" | "multipart" | "encoded" | "binary";
+                    /** @description Of the whole body. */
+                    bytes: number;
+                    /** @description The media type. */
+                    type?: string;
+                    /** @description For people, and no JSON: `<string 16>` is a value of 16 characters, `<name 20>` a name that may be data, `<hidden>` a key or a password. Absent where the body is no text. */
+                    text?: string;
+                    /** @description Only the beginning is there. */
+                    cut?: boolean;
+                };
+            };
+            /** @description Absent where the caller left before an answer. */
+            status?: number;
+            /** @description The code of the error that the call was answered with. */
+            code?: string;
+            /** @description As it left for the destination. */
+            sent?: {
+                /** @description The method. */
+                method: string;
+                /** @description The path behind `/proxy`. */
+                path: string;
+                /** @description Name and shape of the value, in their order. */
+                headers: string[][];
+                /** @description The terms. */
+                query?: string;
+                /** @description The host, without a port. */
+                host?: string;
+                /** @description The body, as text. */
+                body?: {
+                    /**
+                     * @description What the body was read as.
+                     * @enum {string}
+                     */
+                    format: "json" | "form" | "text" | "multipart" | "encoded" | "binary";
+                    /** @description Of the whole body. */
+                    bytes: number;
+                    /** @description The media type. */
+                    type?: string;
+                    /** @description For people, and no JSON: `<string 16>` is a value of 16 characters, `<name 20>` a name that may be data, `<hidden>` a key or a password. Absent where the body is no text. */
+                    text?: string;
+                    /** @description Only the beginning is there. */
+                    cut?: boolean;
+                };
+            };
+            /** @description As the destination answered. */
+            received?: {
+                /** @description Where it stands. */
+                status: number;
+                /** @description Name and shape of the value, in their order. */
+                headers: string[][];
+                /** @description The body, as text. */
+                body?: {
+                    /**
+                     * @description What the body was read as.
+                     * @enum {string}
+                     */
+                    format: "json" | "form" | "text" | "multipart" | "encoded" | "binary";
+                    /** @description Of the whole body. */
+                    bytes: number;
+                    /** @description The media type. */
+                    type?: string;
+                    /** @description For people, and no JSON: `<string 16>` is a value of 16 characters, `<name 20>` a name that may be data, `<hidden>` a key or a password. Absent where the body is no text. */
+                    text?: string;
+                    /** @description Only the beginning is there. */
+                    cut?: boolean;
+                };
+            };
+            /** @description As the caller got it, where transforms or steps made it. Else it is `received`. */
+            answer?: {
+                /** @description Where it stands. */
+                status: number;
+                /** @description Name and shape of the value, in their order. */
+                headers: string[][];
+                /** @description The body, as text. */
+                body?: {
+                    /**
+                     * @description What the body was read as.
+                     * @enum {string}
+                     */
+                    format: "json" | "form" | "text" | "multipart" | "encoded" | "binary";
+                    /** @description Of the whole body. */
+                    bytes: number;
+                    /** @description The media type. */
+                    type?: string;
+                    /** @description For people, and no JSON: `<string 16>` is a value of 16 characters, `<name 20>` a name that may be data, `<hidden>` a key or a password. Absent where the body is no text. */
+                    text?: string;
+                    /** @description Only the beginning is there. */
+                    cut?: boolean;
+                };
+            };
         };
         /**
          * @example {
@@ -3372,6 +3757,82 @@ export interface components {
             truncated?: boolean;
         };
         /**
+         * @example {
+         *       "id": "019b7a3e-52c0-7c1a-9f3b-2d4e5f607182",
+         *       "person": {
+         *         "id": "c9a1b7c2-3f4e-4e0b-8f61-2f9f6a7c5d11",
+         *         "name": "operator",
+         *         "role": "admin",
+         *         "issuer": "link",
+         *         "subject": "operator"
+         *       },
+         *       "created_at": "2026-01-31T12:00:00.000Z",
+         *       "seen_at": "2026-01-31T12:07:00.000Z"
+         *     }
+         */
+        Session: {
+            /**
+             * Format: uuid
+             * @description The id.
+             */
+            id: string;
+            /** @description The person that signed in. */
+            person: {
+                /**
+                 * Format: uuid
+                 * @description The id.
+                 */
+                id: string;
+                /** @description A name for people. It need not be unique. */
+                name: string;
+                /**
+                 * @description What the person may do.
+                 * @enum {string}
+                 */
+                role: "viewer" | "author" | "admin";
+                /** @description `link`, or the OpenID provider. */
+                issuer: string;
+                /** @description The person there. */
+                subject: string;
+            };
+            /**
+             * Format: date-time
+             * @description When it was made.
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description The last request, within a minute.
+             */
+            seen_at: string;
+        };
+        /**
+         * @example {
+         *       "pagination": {
+         *         "page_size": 20
+         *       },
+         *       "data": [
+         *         {
+         *           "id": "019b7a3e-52c0-7c1a-9f3b-2d4e5f607182",
+         *           "person": {
+         *             "id": "c9a1b7c2-3f4e-4e0b-8f61-2f9f6a7c5d11",
+         *             "name": "operator",
+         *             "role": "admin",
+         *             "issuer": "link",
+         *             "subject": "operator"
+         *           },
+         *           "created_at": "2026-01-31T12:00:00.000Z",
+         *           "seen_at": "2026-01-31T12:07:00.000Z"
+         *         }
+         *       ]
+         *     }
+         */
+        SessionPage: {
+            pagination: components["schemas"]["CursorPagination"];
+            /** @description The entries, in order. */
+            data: components["schemas"]["Session"][];
+        };
+        /**
          * @description Where the part is in the log.
          * @example {
          *       "page_size": 20,
@@ -3490,6 +3951,11 @@ export interface components {
              * @description Until then the run can be repeated.
              */
             arguments_kept_until?: string;
+            /**
+             * Format: uuid
+             * @description The failed run that it repeats.
+             */
+            rerun_of?: string;
         };
         /**
          * @example {
@@ -3577,6 +4043,8 @@ export interface components {
          *           "text": "the bank declined"
          *         }
          *       ],
+         *       "code": "module.exports = async ({ args, configuration }) => {\n  …\n};",
+         *       "code_changed": false,
          *       "webhook": {
          *         "status": "delivered",
          *         "attempts": [
@@ -3676,6 +4144,11 @@ export interface components {
              * @description Until then the run can be repeated.
              */
             arguments_kept_until?: string;
+            /**
+             * Format: uuid
+             * @description The failed run that it repeats.
+             */
+            rerun_of?: string;
             /** @description Why the run failed, without values that the run knew. */
             message?: string;
             /** @description The calls in the code that led to its error, the innermost first. */
@@ -3687,6 +4160,10 @@ export interface components {
                 /** @description The name of the function. */
                 function?: string;
             }[];
+            /** @description The code that ran, for callers who may read it (`reactor:read`, `proxy:read`). Absent where it is not kept any more. */
+            code?: string;
+            /** @description A run of now would execute other code, or none. */
+            code_changed?: boolean;
             /** @description The webhook that reports it. */
             webhook?: {
                 /**
@@ -4043,6 +4520,8 @@ export interface components {
             permissions: ("reactor:create" | "reactor:read" | "reactor:update" | "reactor:delete" | "proxy:create" | "proxy:read" | "proxy:update" | "proxy:delete" | "application:create" | "application:read" | "application:update" | "application:delete" | "tenant:read" | "tenant:update" | "tenant:delete" | "log:read" | "token:create" | "token:update" | "token:read" | "token:search" | "token:delete" | "token:use")[];
         };
         CreateApplication: {
+            /** @description A name of your own for files and scripts, unique in the tenant. */
+            slug?: string;
             /** @description A name for people. It need not be unique. */
             name: string;
             /** @description What it may do. */
@@ -4063,6 +4542,8 @@ export interface components {
             type: "private" | "public" | "management";
         };
         UpdateApplication: {
+            /** @description A name of your own for files and scripts, unique in the tenant. */
+            slug?: string;
             /** @description A name for people. It need not be unique. */
             name: string;
             /** @description What it may do. */
@@ -4084,6 +4565,8 @@ export interface components {
         };
         /** @description RFC 7386: members that are left out stay as they are, null removes. */
         UpdateApplicationPatch: {
+            /** @description A name of your own for files and scripts, unique in the tenant. */
+            slug?: string | null;
             /** @description A name for people. It need not be unique. */
             name?: string;
             /** @description What it may do. */
@@ -4139,6 +4622,8 @@ export interface components {
             loggable?: boolean;
         };
         FormulaInput: {
+            /** @description A name of your own for files and scripts, unique in the tenant. */
+            slug?: string;
             /**
              * @description Always `private`.
              * @enum {string}
@@ -4164,6 +4649,8 @@ export interface components {
         };
         /** @description RFC 7386: members that are left out stay as they are, null removes. */
         FormulaInputPatch: {
+            /** @description A name of your own for files and scripts, unique in the tenant. */
+            slug?: string | null;
             /**
              * @description The kind.
              * @enum {string|null}
@@ -4204,6 +4691,8 @@ export interface components {
             id: string;
         };
         CreateReactor: {
+            /** @description A name of your own for files and scripts, unique in the tenant. */
+            slug?: string;
             application?: components["schemas"]["ApplicationReference"];
             /**
              * Format: uuid
@@ -4224,6 +4713,8 @@ export interface components {
             formula: components["schemas"]["FormulaReference"];
         };
         UpdateReactor: {
+            /** @description A name of your own for files and scripts, unique in the tenant. */
+            slug?: string;
             application?: components["schemas"]["ApplicationReference"];
             /**
              * Format: uuid
@@ -4245,6 +4736,8 @@ export interface components {
         };
         /** @description RFC 7386: members that are left out stay as they are, null removes. */
         CreateReactorPatch: {
+            /** @description A name of your own for files and scripts, unique in the tenant. */
+            slug?: string | null;
             /** @description The application that code acts as, through `svc` and in steps. */
             application?: {
                 /**
@@ -4296,6 +4789,8 @@ export interface components {
             private_key?: string;
         };
         ProxyInput: {
+            /** @description A name of your own for files and scripts, unique in the tenant. */
+            slug?: string;
             application?: components["schemas"]["ApplicationReference"];
             /**
              * Format: uuid
@@ -4335,6 +4830,8 @@ export interface components {
         };
         /** @description RFC 7386: members that are left out stay as they are, null removes. */
         ProxyInputPatch: {
+            /** @description A name of your own for files and scripts, unique in the tenant. */
+            slug?: string | null;
             /** @description The application that code acts as, through `svc` and in steps. */
             application?: {
                 /**
@@ -4403,6 +4900,12 @@ export interface components {
             /** @description The origins of the pages in browsers that may call. */
             allowed_origins?: string[] | null;
         };
+        StartCapture: {
+            /** @description How long calls are kept. */
+            minutes?: number;
+            /** @description Whether texts are kept, and not shapes alone. */
+            whole?: boolean;
+        };
         /** @description A formula by its id, or unsaved; with both, the stored one with these changes. */
         RehearsedFormula: {
             /**
@@ -4424,6 +4927,8 @@ export interface components {
         };
         /** @description The unsaved reactor. */
         RehearsedReactor: {
+            /** @description A name of your own for files and scripts, unique in the tenant. */
+            slug?: string;
             application?: components["schemas"]["ApplicationReference"];
             /**
              * Format: uuid
@@ -4452,6 +4957,8 @@ export interface components {
         };
         /** @description The unsaved proxy. */
         RehearsedProxy: {
+            /** @description A name of your own for files and scripts, unique in the tenant. */
+            slug?: string;
             application?: components["schemas"]["ApplicationReference"];
             /**
              * Format: uuid
@@ -4998,6 +5505,8 @@ export interface operations {
                 id?: string[];
                 /** @description Only entries with this whole name, in any case. `*` stands for any characters: `orders*` finds `Orders EU`, `orders` does not. */
                 name?: string;
+                /** @description Only the entry with this slug. */
+                slug?: string;
                 /** @description Only applications of this type. */
                 type?: "private" | "public" | "management";
             };
@@ -5493,6 +6002,8 @@ export interface operations {
                 "SVC-IDEMPOTENCY-KEY"?: components["parameters"]["idempotencyKey"];
                 /** @description Whether members of the body that nothing reads are refused. */
                 "SVC-STRICT"?: components["parameters"]["strict"];
+                /** @description Tags of versions, or `*`. Nothing is changed unless the resource is in one of these versions. */
+                "If-Match"?: components["parameters"]["ifMatch"];
                 /** @description Returned in the answer and written to the log. */
                 "SVC-TRACE-ID"?: components["parameters"]["traceId"];
             };
@@ -5784,6 +6295,8 @@ export interface operations {
                 id?: string[];
                 /** @description Only entries with this whole name, in any case. `*` stands for any characters: `orders*` finds `Orders EU`, `orders` does not. */
                 name?: string;
+                /** @description Only the entry with this slug. */
+                slug?: string;
             };
             header?: {
                 /** @description Returned in the answer and written to the log. */
@@ -6200,6 +6713,8 @@ export interface operations {
                 id?: string[];
                 /** @description Only entries with this whole name, in any case. `*` stands for any characters: `orders*` finds `Orders EU`, `orders` does not. */
                 name?: string;
+                /** @description Only the entry with this slug. */
+                slug?: string;
             };
             header?: {
                 /** @description Returned in the answer and written to the log. */
@@ -6646,6 +7161,8 @@ export interface operations {
                 id?: string[];
                 /** @description Only entries with this whole name, in any case. `*` stands for any characters: `orders*` finds `Orders EU`, `orders` does not. */
                 name?: string;
+                /** @description Only the entry with this slug. */
+                slug?: string;
             };
             header?: {
                 /** @description Returned in the answer and written to the log. */
@@ -6986,6 +7503,255 @@ export interface operations {
             415: components["responses"]["unsupported_media_type"];
             422: components["responses"]["invalid_code"];
             429: components["responses"]["rate_limited.share_exhausted"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["newer_definition.service_unavailable"];
+        };
+    };
+    listCaptures: {
+        parameters: {
+            query?: {
+                /** @description Entries on a page. */
+                size?: number;
+                /** @description The cursor of the answer before. */
+                after?: string;
+                /** @description Not ended before this time. */
+                from?: string;
+                /** @description Not ended after this time. */
+                to?: string;
+            };
+            header?: {
+                /** @description Returned in the answer and written to the log. */
+                "SVC-TRACE-ID"?: components["parameters"]["traceId"];
+            };
+            path: {
+                /** @description The id. */
+                id: components["parameters"]["id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description List the captured calls of a proxy, the newest first */
+            200: {
+                headers: {
+                    "SVC-TRACE-ID": components["headers"]["SVC-TRACE-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "pagination": {
+                     *         "page_size": 20,
+                     *         "after": "019b7a3e-52c0-7c1a-9f3b-2d4e5f607182"
+                     *       },
+                     *       "data": [
+                     *         {
+                     *           "id": "019b7a3e-52c0-7c1a-9f3b-2d4e5f607182",
+                     *           "proxy_id": "4a7e2f60-91c3-4d58-b7aa-3e1f0c9d8b21",
+                     *           "trace_id": "order-7",
+                     *           "method": "POST",
+                     *           "whole": false,
+                     *           "bytes": 812,
+                     *           "created_at": "2026-01-31T12:00:00.000Z",
+                     *           "status": 201
+                     *         }
+                     *       ],
+                     *       "window": {
+                     *         "proxy_id": "4a7e2f60-91c3-4d58-b7aa-3e1f0c9d8b21",
+                     *         "until": "2026-01-31T12:10:00.000Z",
+                     *         "whole": false
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["CapturePage"];
+                };
+            };
+            400: components["responses"]["invalid_request.loop_detected.validation_failed"];
+            401: components["responses"]["invalid_api_key"];
+            403: components["responses"]["permission_denied"];
+            404: components["responses"]["not_found"];
+            429: components["responses"]["rate_limited.share_exhausted"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["newer_definition.service_unavailable"];
+        };
+    };
+    startCapture: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A call with a key and body that were sent before is not executed again. */
+                "SVC-IDEMPOTENCY-KEY"?: components["parameters"]["idempotencyKey"];
+                /** @description Whether members of the body that nothing reads are refused. */
+                "SVC-STRICT"?: components["parameters"]["strict"];
+                /** @description Returned in the answer and written to the log. */
+                "SVC-TRACE-ID"?: components["parameters"]["traceId"];
+            };
+            path: {
+                /** @description The id. */
+                id: components["parameters"]["id"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "minutes": 10
+                 *     }
+                 */
+                "application/json": components["schemas"]["StartCapture"];
+            };
+        };
+        responses: {
+            /** @description Keep the shapes of the calls of a proxy for some minutes */
+            201: {
+                headers: {
+                    "SVC-TRACE-ID": components["headers"]["SVC-TRACE-ID"];
+                    "SVC-IDEMPOTENT-REPLAY": components["headers"]["SVC-IDEMPOTENT-REPLAY"];
+                    "SVC-UNKNOWN-MEMBERS": components["headers"]["SVC-UNKNOWN-MEMBERS"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "proxy_id": "4a7e2f60-91c3-4d58-b7aa-3e1f0c9d8b21",
+                     *       "until": "2026-01-31T12:10:00.000Z",
+                     *       "whole": false
+                     *     }
+                     */
+                    "application/json": components["schemas"]["CaptureWindow"];
+                };
+            };
+            400: components["responses"]["invalid_json.invalid_request.loop_detected.validation_failed"];
+            401: components["responses"]["invalid_api_key"];
+            403: components["responses"]["permission_denied"];
+            404: components["responses"]["not_found"];
+            409: components["responses"]["conflict.request_in_progress"];
+            413: components["responses"]["payload_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["idempotency_key_reused"];
+            429: components["responses"]["rate_limited.share_exhausted"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["newer_definition.service_unavailable"];
+        };
+    };
+    endCapture: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Returned in the answer and written to the log. */
+                "SVC-TRACE-ID"?: components["parameters"]["traceId"];
+            };
+            path: {
+                /** @description The id. */
+                id: components["parameters"]["id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description End the capture of a proxy */
+            204: {
+                headers: {
+                    "SVC-TRACE-ID": components["headers"]["SVC-TRACE-ID"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["invalid_request.loop_detected"];
+            401: components["responses"]["invalid_api_key"];
+            403: components["responses"]["permission_denied"];
+            404: components["responses"]["not_found"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["newer_definition.service_unavailable"];
+        };
+    };
+    getCapture: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Returned in the answer and written to the log. */
+                "SVC-TRACE-ID"?: components["parameters"]["traceId"];
+            };
+            path: {
+                /** @description The id. */
+                id: components["parameters"]["id"];
+                /** @description The id of the capture. */
+                capture_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Read a captured call */
+            200: {
+                headers: {
+                    "SVC-TRACE-ID": components["headers"]["SVC-TRACE-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "019b7a3e-52c0-7c1a-9f3b-2d4e5f607182",
+                     *       "proxy_id": "4a7e2f60-91c3-4d58-b7aa-3e1f0c9d8b21",
+                     *       "trace_id": "order-7",
+                     *       "method": "POST",
+                     *       "whole": false,
+                     *       "bytes": 812,
+                     *       "created_at": "2026-01-31T12:00:00.000Z",
+                     *       "status": 201,
+                     *       "request": {
+                     *         "method": "POST",
+                     *         "path": "/charges",
+                     *         "headers": [
+                     *           [
+                     *             "content-type",
+                     *             "application/json"
+                     *           ]
+                     *         ],
+                     *         "body": {
+                     *           "format": "json",
+                     *           "type": "application/json",
+                     *           "bytes": 33,
+                     *           "text": "{ amount: <number 4> }"
+                     *         }
+                     *       },
+                     *       "sent": {
+                     *         "method": "POST",
+                     *         "path": "/charges",
+                     *         "headers": [
+                     *           [
+                     *             "content-type",
+                     *             "application/json"
+                     *           ]
+                     *         ],
+                     *         "body": {
+                     *           "format": "json",
+                     *           "type": "application/json",
+                     *           "bytes": 33,
+                     *           "text": "{ amount: <number 4> }"
+                     *         }
+                     *       },
+                     *       "received": {
+                     *         "status": 201,
+                     *         "headers": [
+                     *           [
+                     *             "content-type",
+                     *             "application/json"
+                     *           ]
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Capture"];
+                };
+            };
+            400: components["responses"]["invalid_request.loop_detected"];
+            401: components["responses"]["invalid_api_key"];
+            403: components["responses"]["permission_denied"];
+            404: components["responses"]["not_found"];
+            429: components["responses"]["rate_limited"];
             500: components["responses"]["internal_error"];
             503: components["responses"]["newer_definition.service_unavailable"];
         };
@@ -7628,6 +8394,8 @@ export interface operations {
                      *           "text": "the bank declined"
                      *         }
                      *       ],
+                     *       "code": "module.exports = async ({ args, configuration }) => {\n  …\n};",
+                     *       "code_changed": false,
                      *       "webhook": {
                      *         "status": "delivered",
                      *         "attempts": [
@@ -7877,6 +8645,8 @@ export interface operations {
                      *           "text": "the bank declined"
                      *         }
                      *       ],
+                     *       "code": "module.exports = async ({ args, configuration }) => {\n  …\n};",
+                     *       "code_changed": false,
                      *       "webhook": {
                      *         "status": "delivered",
                      *         "attempts": [
@@ -8106,6 +8876,8 @@ export interface operations {
                      *           "text": "the bank declined"
                      *         }
                      *       ],
+                     *       "code": "module.exports = async ({ args, configuration }) => {\n  …\n};",
+                     *       "code_changed": false,
                      *       "webhook": {
                      *         "status": "delivered",
                      *         "attempts": [
@@ -8413,6 +9185,7 @@ export interface operations {
             200: {
                 headers: {
                     "SVC-TRACE-ID": components["headers"]["SVC-TRACE-ID"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8444,6 +9217,8 @@ export interface operations {
             header?: {
                 /** @description Whether members of the body that nothing reads are refused. */
                 "SVC-STRICT"?: components["parameters"]["strict"];
+                /** @description Tags of versions, or `*`. Nothing is changed unless the resource is in one of these versions. */
+                "If-Match"?: components["parameters"]["ifMatch"];
                 /** @description Returned in the answer and written to the log. */
                 "SVC-TRACE-ID"?: components["parameters"]["traceId"];
             };
@@ -8469,6 +9244,7 @@ export interface operations {
                 headers: {
                     "SVC-TRACE-ID": components["headers"]["SVC-TRACE-ID"];
                     "SVC-UNKNOWN-MEMBERS": components["headers"]["SVC-UNKNOWN-MEMBERS"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8490,6 +9266,7 @@ export interface operations {
             401: components["responses"]["invalid_api_key"];
             403: components["responses"]["permission_denied"];
             409: components["responses"]["conflict"];
+            412: components["responses"]["precondition_failed"];
             413: components["responses"]["payload_too_large"];
             415: components["responses"]["unsupported_media_type"];
             429: components["responses"]["rate_limited.share_exhausted"];
@@ -8504,6 +9281,8 @@ export interface operations {
                 name?: string;
             };
             header?: {
+                /** @description Tags of versions, or `*`. Nothing is changed unless the resource is in one of these versions. */
+                "If-Match"?: components["parameters"]["ifMatch"];
                 /** @description Returned in the answer and written to the log. */
                 "SVC-TRACE-ID"?: components["parameters"]["traceId"];
             };
@@ -8523,6 +9302,7 @@ export interface operations {
             400: components["responses"]["invalid_json.invalid_request.loop_detected.validation_failed"];
             401: components["responses"]["invalid_api_key"];
             403: components["responses"]["permission_denied"];
+            412: components["responses"]["precondition_failed"];
             413: components["responses"]["payload_too_large"];
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal_error"];
@@ -8572,6 +9352,8 @@ export interface operations {
                 "SVC-IDEMPOTENCY-KEY"?: components["parameters"]["idempotencyKey"];
                 /** @description Whether members of the body that nothing reads are refused. */
                 "SVC-STRICT"?: components["parameters"]["strict"];
+                /** @description Tags of versions, or `*`. Nothing is changed unless the resource is in one of these versions. */
+                "If-Match"?: components["parameters"]["ifMatch"];
                 /** @description Returned in the answer and written to the log. */
                 "SVC-TRACE-ID"?: components["parameters"]["traceId"];
             };
@@ -8591,6 +9373,7 @@ export interface operations {
                     "SVC-TRACE-ID": components["headers"]["SVC-TRACE-ID"];
                     "SVC-IDEMPOTENT-REPLAY": components["headers"]["SVC-IDEMPOTENT-REPLAY"];
                     "SVC-UNKNOWN-MEMBERS": components["headers"]["SVC-UNKNOWN-MEMBERS"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8687,6 +9470,132 @@ export interface operations {
             401: components["responses"]["invalid_api_key"];
             403: components["responses"]["permission_denied"];
             429: components["responses"]["rate_limited.share_exhausted"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["newer_definition.service_unavailable"];
+        };
+    };
+    listSessions: {
+        parameters: {
+            query?: {
+                /** @description Entries on a page. */
+                size?: number;
+                /** @description The cursor of the answer before. */
+                after?: string;
+                /** @description Not opened before this time. */
+                from?: string;
+                /** @description Not opened after this time. */
+                to?: string;
+                /** @description Only sessions of this person. */
+                person_id?: string;
+            };
+            header?: {
+                /** @description Returned in the answer and written to the log. */
+                "SVC-TRACE-ID"?: components["parameters"]["traceId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description List the sessions of the console, the newest first */
+            200: {
+                headers: {
+                    "SVC-TRACE-ID": components["headers"]["SVC-TRACE-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "pagination": {
+                     *         "page_size": 20
+                     *       },
+                     *       "data": [
+                     *         {
+                     *           "id": "019b7a3e-52c0-7c1a-9f3b-2d4e5f607182",
+                     *           "person": {
+                     *             "id": "c9a1b7c2-3f4e-4e0b-8f61-2f9f6a7c5d11",
+                     *             "name": "operator",
+                     *             "role": "admin",
+                     *             "issuer": "link",
+                     *             "subject": "operator"
+                     *           },
+                     *           "created_at": "2026-01-31T12:00:00.000Z",
+                     *           "seen_at": "2026-01-31T12:07:00.000Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SessionPage"];
+                };
+            };
+            400: components["responses"]["invalid_request.loop_detected.validation_failed"];
+            401: components["responses"]["invalid_api_key"];
+            403: components["responses"]["permission_denied"];
+            429: components["responses"]["rate_limited.share_exhausted"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["newer_definition.service_unavailable"];
+        };
+    };
+    endSession: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Returned in the answer and written to the log. */
+                "SVC-TRACE-ID"?: components["parameters"]["traceId"];
+            };
+            path: {
+                /** @description The id. */
+                id: components["parameters"]["id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description End a session of the console */
+            204: {
+                headers: {
+                    "SVC-TRACE-ID": components["headers"]["SVC-TRACE-ID"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["invalid_request.loop_detected"];
+            401: components["responses"]["invalid_api_key"];
+            403: components["responses"]["permission_denied"];
+            404: components["responses"]["not_found"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["newer_definition.service_unavailable"];
+        };
+    };
+    endSessionsOfPerson: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Returned in the answer and written to the log. */
+                "SVC-TRACE-ID"?: components["parameters"]["traceId"];
+            };
+            path: {
+                /** @description The id. */
+                id: components["parameters"]["id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description End all sessions of a person, and sign-ins that are under way */
+            204: {
+                headers: {
+                    "SVC-TRACE-ID": components["headers"]["SVC-TRACE-ID"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["invalid_request.loop_detected"];
+            401: components["responses"]["invalid_api_key"];
+            403: components["responses"]["permission_denied"];
+            404: components["responses"]["not_found"];
+            429: components["responses"]["rate_limited"];
             500: components["responses"]["internal_error"];
             503: components["responses"]["newer_definition.service_unavailable"];
         };

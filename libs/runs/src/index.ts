@@ -5,7 +5,8 @@ export {
   receiverDeliveriesMax,
   retryPlacesMax,
 } from './claim-delivery';
-export { dropOldDeliveries, dropOldRuns, forgetFailingPaths } from './deletions';
+export { codeIdOf } from './code-id';
+export { deleteCodeTexts, dropOldDeliveries, dropOldRuns, forgetFailingPaths } from './deletions';
 export {
   attemptMs,
   attemptsListedMax,
@@ -97,3 +98,4 @@ export {
   type QueueName,
   type TenantQueue,
 } from './waiting-rows';
+export { deleteOldRepetitions, recordRepetition } from './repetitions';

@@ -25,6 +25,7 @@ import { invalid } from '@glovebox/problems';
 import { queryReadBy } from '../http/request';
 import { givenValues, readListQuery, type ListQuery } from '../lists/listing';
 import { toStamps, type Answer, type Stamps } from '../changes/created-and-modified';
+import { WithSlug } from '../changes/slug';
 import { AllowedOrigins } from '../validation/allowed-origins';
 import { IsInstant, TextLength, WithoutNul } from '../validation/decorators';
 import {
@@ -69,7 +70,7 @@ class RuleInput {
   permissions!: Permission[];
 }
 
-class ApplicationInput {
+class ApplicationInput extends WithSlug {
   @IsString()
   @TextLength(1, nameMax)
   @WithoutNul()
@@ -143,7 +144,7 @@ class ApplicationReference {
 }
 
 /** The members of a resource that acts as an application: as it is sent, and as it is answered. */
-export class ActingInput {
+export class ActingInput extends WithSlug {
   @IsOptional()
   @IsObject()
   @ValidateNested()
@@ -159,6 +160,7 @@ export interface ApplicationResponse extends Stamps {
   id: string;
   tenant_id: string;
   name: string;
+  slug?: string;
   type: ApplicationType;
   permissions: Permission[];
   rules: RuleResponse[];
@@ -186,6 +188,7 @@ export function toApplicationResponse(row: Application, answer: Answer): Applica
     id: row.id,
     tenant_id: row.tenantId,
     name: row.name,
+    ...(row.slug === null ? {} : { slug: row.slug }),
     type: row.type,
     permissions: row.permissions,
     rules: row.rules.map((rule) => ({

@@ -8,3 +8,5 @@ export const messagesMax = 1_000;
 export const linesMax = 202;
 /** Names of arguments that a run shows. */
 export const argumentNamesMax = 100;
+/** Headers of a captured message. */
+export const headerLinesMax = 2_000;

@@ -5,6 +5,8 @@ import { parametersMax } from '../reactor-formulas/reactor-formulas.dto';
 import { allowedOriginsMax, listEntriesMax } from '../validation/resource-limits';
 import { documentedCodes } from './operation-errors';
 import { callAnswers } from './call-answer-schemas';
+import { captureAnswers } from './capture-operations';
+import { peopleAnswers } from './people-operations';
 import { dryRunAnswers } from './dry-run-operations';
 import { messagesMax, pageEntriesMax, usedTokensMax } from './answer-bounds';
 import { runAnswers } from './run-answer-schemas';
@@ -75,6 +77,8 @@ const allowedOrigins: Schema = {
   description: 'The origins of the pages in browsers that may call. Left out where there are none.',
 };
 
+const slug: Schema = { ...text, description: 'The name in files. Left out where there is none.' };
+
 const application: Members = {
   always: {
     id: uuid,
@@ -84,7 +88,7 @@ const application: Members = {
     permissions: listOf(oneOf(permissions), listEntriesMax),
     rules: listOf(rule, rulesMax),
   },
-  sometimes: { expires_at: instant, allowed_origins: allowedOrigins },
+  sometimes: { slug, expires_at: instant, allowed_origins: allowedOrigins },
   example: {
     id: example.application,
     tenant_id: example.tenant,
@@ -134,7 +138,7 @@ const formulaSummary: Members = {
     ),
     runtime: oneOf(runtimes),
   },
-  sometimes: { description: text, icon: text, runtime_end_of_life: endOfLife },
+  sometimes: { slug, description: text, icon: text, runtime_end_of_life: endOfLife },
   example: {
     id: example.formula,
     tenant_id: example.tenant,
@@ -161,7 +165,7 @@ const reactor: Members = {
     configuration: mapOf(text),
     isolation: oneOf(['warm', 'run']),
   },
-  sometimes: { application_id: uuid },
+  sometimes: { slug, application_id: uuid },
   example: {
     id: example.id,
     tenant_id: example.tenant,
@@ -195,6 +199,7 @@ const proxy: Members = {
     isolation: oneOf(['warm', 'run']),
   },
   sometimes: {
+    slug,
     request_transform: transform,
     response_transform: transform,
     request_transforms: requestSteps,
@@ -342,8 +347,10 @@ export const answers: Schemas = {
     },
   },
   LogPage: pageOf('LogLine'),
+  ...captureAnswers,
   ...dryRunAnswers,
   ...callAnswers,
+  ...peopleAnswers,
   ...runAnswers,
   Permission: {
     ...object({

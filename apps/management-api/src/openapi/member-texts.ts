@@ -21,6 +21,7 @@ const texts: Readonly<Record<string, string>> = {
   created_at: 'When it was made.',
   modified_by: 'The application that changed it last.',
   modified_at: 'When it was changed last.',
+  slug: 'A name of your own for files and scripts, unique in the tenant.',
   description: 'A text for people.',
   expires_at: 'From then on it counts as deleted.',
   application: 'The application that code acts as, through `svc` and in steps.',
@@ -112,6 +113,14 @@ const texts: Readonly<Record<string, string>> = {
   page: 'The number of the page, from 1.',
   size: 'Entries on a page.',
   after: 'The `after` of the page before, in place of `page`.',
+
+  // Captures, people.
+  until: 'When it ends by itself.',
+  whole: 'Whether texts are kept, and not shapes alone.',
+  minutes: 'How long calls are kept.',
+  format: 'What the body was read as.',
+  person: 'The person that signed in.',
+  role: 'What the person may do.',
 
   // The tenant.
   settings: 'Settings of the tenant.',
@@ -232,6 +241,7 @@ const texts: Readonly<Record<string, string>> = {
 
 /** Descriptions of schemas that members refer to. */
 const schemaTexts: Readonly<Record<string, string>> = {
+  CaptureWindow: 'The capture that is on.',
   Application: 'A caller, with what it may do.',
   Token: 'Stored data, as far as the caller may see it.',
   ReactorFormulaSummary: 'The formula of a reactor, without its code.',
