@@ -12,7 +12,7 @@ module.exports = {
     'apps/*/src/*main.ts!',
     'apps/console/src/main.tsx!',
     'apps/console/vite.config.mjs!',
-    'libs/client/src/webhooks.ts!',
+    'libs/client/src/{index,webhooks}.ts!',
     '{tools,docker}/*.mjs!',
     // Knip takes tools/test.mjs for a test.
     'tools/lib/test-run/*.mjs!',
@@ -36,6 +36,8 @@ module.exports = {
     [jestSettings]: ['exports'],
     'apps/console/vite.config.mjs': ['exports'],
     'bench/*.mjs': ['exports'],
+    // The compiler alone reads it.
+    'acceptance/packages/code.cjs': ['exports'],
     // What users install: nothing here imports all of it.
     'libs/client/src/*.ts': ['exports', 'types'],
     'libs/reactor-types/src/*.d.ts': ['files', 'types'],

@@ -29,7 +29,7 @@ await call('tokens.detokenize', () =>
 );
 
 const made = { name: 'sdk', type: 'private', permissions: ['token:use'] };
-const { id } = await call('applications.create', () => admin.applications.create(made));
+const { id = '' } = await call('applications.create', () => admin.applications.create(made));
 await call('applications.list', () => listed(admin.applications.list()));
 await call('applications.get', () => admin.applications.get(id));
 await call('applications.getByKey', () => vault.applications.getByKey());

@@ -11,6 +11,7 @@ export function outcomes() {
       } catch (error) {
         const { status, statusCode, message } = error;
         failed[name] = String(statusCode ?? status ?? message).slice(0, 200);
+        console.error(name, message, JSON.stringify(error.data ?? error.body));
         return undefined;
       }
     },
