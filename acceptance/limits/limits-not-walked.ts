@@ -65,6 +65,31 @@ export const crossedElsewhere: readonly {
     limits: ['call-log.callTokensMax'],
   },
   {
+    spec: 'apps/management-api/src/captures/captures.spec.ts',
+    title: 'refuses %j minutes',
+    limits: ['captures.dto.captureMinutesMax'],
+  },
+  {
+    spec: 'apps/management-api/src/captures/captures.spec.ts',
+    title: 'is gone after a day, and with its proxy',
+    limits: ['keep-capture.captureHours'],
+  },
+  {
+    spec: 'apps/management-api/src/captures/captures.spec.ts',
+    title: 'of a tenant is at most 100 calls of 10 MiB',
+    limits: ['keep-capture.capturesMax', 'keep-capture.captureBytesMax'],
+  },
+  {
+    spec: 'apps/gateway/src/capture/captures.spec.ts',
+    title: '10,000 calls leave as many captures as a second allows, and fail none',
+    limits: ['captures.capturesAtOnce', 'captures.capturesPerSecond'],
+  },
+  {
+    spec: 'apps/gateway/src/capture/captures.spec.ts',
+    title: 'of a long body the beginning is kept, and a message has at most 64 KiB',
+    limits: ['kept-body.keptBytesMax', 'captured-messages.messageBytesMax'],
+  },
+  {
     spec: 'apps/management-api/src/calls/calls.spec.ts',
     title: 'leaves out the oldest minutes where there is more than an answer shows',
     limits: ['calls.service.summaryEntriesMax'],
@@ -423,6 +448,14 @@ export const unreachable: readonly {
       ...['CALLS_KEPT_DAYS', 'CALL_SUMMARY_KEPT_DAYS'],
       ...['delivery-queue.attemptsListedMax', 'housekeeping.deletedRowsMax'],
       ...['consumer.remindersAtOnceMax', 'run-queue.silentRunsAtOnceMax'],
+    ],
+  },
+  {
+    reason: 'met by what is kept of a call, after its answer',
+    limits: [
+      ...['captures.capturedCallsMax', 'captures.allowancesMax'],
+      ...['captured-messages.headBytesMax', 'captured-messages.headersMax'],
+      ...['captured-messages.stepsMax', 'capture.knownCharactersMax', 'shown-leaf.pathShownMax'],
     ],
   },
   {

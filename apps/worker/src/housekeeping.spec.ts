@@ -26,6 +26,7 @@ const tables = [
   'repetitions',
   'gone_tokens',
   'code_texts',
+  'captures',
 ];
 
 beforeAll(async () => {
@@ -499,6 +500,25 @@ it('calls go after 7 days, and their counts after 30', async () => {
   ];
   await keepHouse(async () => (await rows()).length === 2, 2);
   expect(await rows()).toEqual([call, counts]);
+});
+
+it('captured calls go after a day, and with their tenant', async () => {
+  const [neighbour, gone] = [randomUUID(), randomUUID()];
+  await worker.admin.query(
+    `INSERT INTO captures (tenant_id, id, proxy_id, trace_id, method, is_whole, messages, created_at)
+     SELECT tenant, gen_random_uuid(), tenant, age, 'GET', false, '', now() - age::interval
+     FROM unnest($1::uuid[]) tenant, unnest('{1 hour,23 hours,24 hours,9 days}'::text[]) age`,
+    [[neighbour, gone]],
+  );
+  await worker.admin.query(
+    `INSERT INTO definition_log (version, kind, id, tenant_id, payload)
+     SELECT max(version) + 1, 'tenant', $1, $1, NULL FROM definition_log`,
+    [gone],
+  );
+  await keepHouse(async () => (await left('captures', 'trace_id')).length === 2);
+  await waitFor(async () => (await left('captures', 'tenant_id')).length === 1);
+  expect((await left('captures', 'trace_id')).sort()).toEqual(['1 hour', '23 hours']);
+  expect(await left('captures', 'tenant_id')).toEqual([neighbour]);
 });
 
 it('housekeeping that is told to stop begins no further part', async () => {

@@ -4,6 +4,7 @@ export {
   toOrder,
   writeOrder,
   type DryRunOrder,
+  type KeptValue,
   type ProxyRehearsal,
   type ReactorRehearsal,
 } from './order';

@@ -13,4 +13,5 @@ export const knownMigrations: readonly string[] = [
   'CaptureCalls0000000000011',
   'KeepCodeOfRuns0000000000012',
   'EndPeopleAndCountByBucket0000000000013',
+  'AddSlugs0000000000014',
 ];

@@ -14,6 +14,7 @@ import { Proxy } from '../entities/proxy.entity';
 import { Reactor } from '../entities/reactor.entity';
 import { ReactorFormula } from '../entities/reactor-formula.entity';
 import type { Resource } from '../entities/resource.entity';
+import { withKeptValues, withoutKept } from '../proxies/kept-values';
 import { ProxiesService } from '../proxies/proxies.service';
 import { toFormulaInput, type FormulaInput } from '../reactor-formulas/reactor-formulas.dto';
 import {
@@ -111,14 +112,17 @@ export class DryRunsService {
       const stored = await find(manager, Proxy, tenantId, input.proxy_id);
       const id = stored?.id ?? randomUUID();
       const isStored = stored !== undefined && !input.proxy?.configuration;
+      const document = input.proxy ?? new RehearsedProxy();
+      const { lists, kept } =
+        stored && caller.type === 'person'
+          ? withKeptValues(document, await this.proxies.stepsOf(stored))
+          : { lists: {}, kept: [] };
+      Object.assign(document, lists);
+      const unsaved = this.proxies.unsaved({ id, tenantId }, document, 'proxy.');
       const made: ProxyRehearsal = {
-        ...{ kind: 'proxy', id: randomUUID(), caller, traceId, ...messages },
+        ...{ kind: 'proxy', id: randomUUID(), caller, traceId, ...messages, kept },
         configurationOf: isStored ? id : null,
-        proxy: this.proxies.unsaved(
-          { id, tenantId },
-          input.proxy ?? new RehearsedProxy(),
-          'proxy.',
-        ),
+        proxy: withoutKept(unsaved, kept),
       };
       await audit(asSql(manager), made);
       return made;
