@@ -117,6 +117,7 @@ it('the overview of a tenant with 15,000,000 counts a day is there within a seco
            SELECT 15 AS minutes, generate_series(date_bin('15 minutes', now() - interval '1 day', 'epoch'), now(),
              '15 minutes') AS starts
            UNION ALL SELECT 60, generate_series(date_trunc('hour', now() - interval '7 days'), now(), '1 hour')) b
+       ORDER BY starts
        RETURNING 1)
      SELECT count(*)::int AS rows FROM made`,
     [tenantId],
