@@ -40,16 +40,6 @@ export const crossedElsewhere: readonly {
     limits: ['ANONYMOUS_CALL_RATE_PER_MINUTE'],
   },
   {
-    spec: 'apps/management-api/src/console/sign-in.spec.ts',
-    title: 'of made-up keys asks Postgres for a part, and ends no session, not even there',
-    limits: ['context.strangeKeysPerMinute', 'strangers.knownKeysMax'],
-  },
-  {
-    spec: 'apps/management-api/src/console/sign-in.spec.ts',
-    title: 'of made-up codes is refused, and others sign in',
-    limits: ['context.signInsPerMinute'],
-  },
-  {
     spec: 'libs/calls/src/call-log.spec.ts',
     title: '50 completed and 200 failed calls of a second have rows',
     limits: ['call-log.failedCallsPerSecond', 'call-log.otherCallsPerSecond'],
