@@ -99,7 +99,7 @@ export class ProxiesService {
       };
       const input = patchedDto(ProxyInput, document, patch);
       if (!input) return { result: undefined };
-      if (author.isPerson) Object.assign(input, withKeptValues(input, opened.steps).lists);
+      if (author.person) Object.assign(input, withKeptValues(input, opened.steps).lists);
       this.#checkCode(input);
       return this.#replace(manager, author, { proxy, opened }, input);
     });
