@@ -8,4 +8,5 @@ export {
   type ProxyRehearsal,
   type ReactorRehearsal,
 } from './order';
+export { UsedTickets } from './used-tickets';
 export { isOf, Tickets, ticketHeader, type Ticket } from './ticket';

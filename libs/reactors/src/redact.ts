@@ -75,7 +75,10 @@ export function redactorOf(known: KnownToRun, stepsMax = redactionStepsMax): Red
   };
 }
 
-/** A value, and the text that is shown in its place. */
+/** Names of members of our own types of data. */
+const typedNames: ReadonlySet<string> = new Set(typedMembers);
+
+/** A value, and the text that is shown in its place. Names of its members count as values. */
 export interface NamedValue {
   readonly name: string;
   readonly value: unknown;
@@ -100,7 +103,12 @@ export function* nameValues(
   for (const { name, value } of known) {
     const before = index.values.length;
     const words = index.words.size;
-    left = yield* addValues(index, [value], left);
+    const members = new Set<string>();
+    left = yield* addValues(index, [value], left, (member) => members.add(member));
+    for (const member of members) {
+      if (member.length >= nameLengthMin && !typedNames.has(member)) addValue(index, member);
+    }
+    left -= members.size;
     if (left < 0) return undefined;
     for (const added of index.values.slice(before)) {
       const bytes = byteText(added.slice(0, valueCharactersMax));

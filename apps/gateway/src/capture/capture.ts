@@ -8,7 +8,7 @@ import type { ProxiedRequest, RequestHead } from '../proxy/fill-in';
 import { KeptBody } from './kept-body';
 
 /** Characters of the values of one call that are looked for in its messages. */
-const knownCharactersMax = 1024 * 1024;
+const knownCharactersMax = 256 * 1024;
 
 export interface KeptAnswer {
   readonly status: number;

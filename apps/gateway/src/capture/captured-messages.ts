@@ -5,7 +5,7 @@ import type {
   CapturedMessages,
   CapturedRequest,
 } from '@glovebox/captures';
-import { inSlices, type Work } from '@glovebox/expressions';
+import type { Work } from '@glovebox/expressions';
 import { mayBeData } from '@glovebox/problems';
 import { nameValues, redacted, type NamedPart, type NamedValue } from '@glovebox/reactors';
 import type { ServiceHeaders } from '@glovebox/wire';
@@ -39,11 +39,7 @@ interface Showing extends KnownExpressions {
 }
 
 /** Makes what is kept of a call, when it is over. */
-export function captureMessages(capture: Capture, ours: ServiceHeaders): Promise<CapturedMessages> {
-  return inSlices(messagesOf(capture, ours));
-}
-
-function* messagesOf(capture: Capture, ours: ServiceHeaders): Work<CapturedMessages> {
+export function* messagesOf(capture: Capture, ours: ServiceHeaders): Work<CapturedMessages> {
   const { head, call, proxy, ids, sources } = capture;
   const { sentRequest, receivedAnswer, madeAnswer, host } = capture;
   const { whole } = capture.definition;

@@ -2,25 +2,27 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { keepCapture } from '@glovebox/captures';
 import { timeOrderedId, type Sql } from '@glovebox/database';
 import type { DefinitionSnapshot } from '@glovebox/definitions';
+import type { Work } from '@glovebox/expressions';
 import type { Sealer } from '@glovebox/seal';
 import { Counter, describeError, Gauge, type Logger, type Registry } from '@glovebox/service-host';
 import { Shares } from '@glovebox/shares';
 import type { ServiceHeaders } from '@glovebox/wire';
 import type { ReceivedRequest } from '../proxy/proxy-handler';
 import { Capture } from './capture';
-import { captureMessages } from './captured-messages';
-import { keptBytesMax } from './kept-body';
+import { messagesOf } from './captured-messages';
 
 /** Calls of a tenant that one process captures at once after a pause, and each second after them. */
-export const capturesAtOnce = 20;
+export const capturesAtOnce = 50;
 const capturesPerSecond = 1;
-/** The four bodies of a call, and the values that are looked for in them. */
-const captureBytes = 8 * keptBytesMax;
-/** Calls that are captured, or wait to be written. One tenant gets half of what the others leave. */
-const capturedBytesMax = 64 * captureBytes;
-/** Of the time of the process, that much is for making shapes at most. */
-const restsAfterWork = 4;
-const restMsMax = 1_000;
+/**
+ * Calls that are captured now, or wait to be written: with four bodies and the values that are looked
+ * for in them, each takes 1 MiB at most. One tenant gets half of what the others leave.
+ */
+const capturedCallsMax = 64;
+const sliceMs = 5;
+const restsAfterSlice = 4;
+/** Tenants whose allowances are remembered. */
+const allowancesMax = 10_000;
 
 interface Allowance {
   left: number;
@@ -40,7 +42,7 @@ interface CapturesOptions {
  * there is no room for, and what Postgres does not take in time, is not kept.
  */
 export class Captures {
-  readonly #places = new Shares({ places: capturedBytesMax });
+  readonly #places = new Shares({ places: capturedCallsMax });
   readonly #allowances = new Map<string, Allowance>();
   readonly #stopping = new AbortController();
   readonly #counted: Counter<'result'>;
@@ -74,7 +76,7 @@ export class Captures {
     if (!switched || Date.parse(switched.until) <= Date.now()) return;
     const { tenantId } = proxy;
     if (!this.#admits(tenantId)) return void this.#counted.inc({ result: 'skipped' });
-    this.#places.enter(tenantId, captureBytes);
+    this.#places.enter(tenantId);
     const settings = definitions.find('tenant', tenantId, tenantId)?.settings;
     const whole = switched.whole && settings?.allow_full_capture === 'true';
     const definition = { ...switched, whole };
@@ -93,7 +95,7 @@ export class Captures {
   }
 
   #admits(tenantId: string): boolean {
-    if (!this.#places.hasRoom(tenantId, captureBytes)) return false;
+    if (!this.#places.hasRoom(tenantId)) return false;
     const now = performance.now();
     const known = this.#allowances.get(tenantId) ?? { left: capturesAtOnce, at: now };
     const earned = ((now - known.at) / 1_000) * capturesPerSecond;
@@ -112,44 +114,47 @@ export class Captures {
 
   async #writeAll(): Promise<void> {
     for (let next = this.#waiting.shift(); next; next = this.#waiting.shift()) {
-      const { tenantId } = next.proxy;
-      const { workMs, isAway } = await this.#write(next);
-      this.#places.leave(tenantId, captureBytes);
-      if (isAway && this.#stopping.signal.aborted) this.#dropAll();
-      const restMs = Math.min(restsAfterWork * workMs, restMsMax);
-      const { signal } = this.#stopping;
-      if (restMs >= 1)
-        await delay(restMs, undefined, { signal, ref: false }).catch(() => undefined);
+      const isWritten = await this.#write(next);
+      this.#places.leave(next.proxy.tenantId);
+      if (!isWritten && this.#stopping.signal.aborted) this.#dropAll();
     }
   }
 
   #dropAll(): void {
+    for (const { proxy } of this.#waiting) this.#places.leave(proxy.tenantId);
     this.#counted.inc({ result: 'dropped' }, this.#waiting.length);
     this.#waiting = [];
   }
 
-  /** `workMs`: how long it took to make the messages. */
-  async #write(capture: Capture): Promise<{ readonly workMs: number; readonly isAway: boolean }> {
+  async #write(capture: Capture): Promise<boolean> {
     const { sql, sealer, headers, logger } = this.options;
     const { proxy, call, status, code, definition } = capture;
-    const begun = performance.now();
-    let workMs = 0;
     try {
-      const messages = await captureMessages(capture, headers);
-      workMs = performance.now() - begun;
+      const messages = await atLeisure(messagesOf(capture, headers), this.#stopping.signal);
       await keepCapture(sql, sealer, {
         ...{ tenantId: proxy.tenantId, proxyId: definition.id, id: timeOrderedId() },
         ...{ traceId: call.traceId, method: call.method, status, code },
         ...{ isWhole: definition.whole, messages },
       });
       this.#counted.inc({ result: 'kept' });
-      return { workMs, isAway: false };
+      return true;
     } catch (error) {
       this.#counted.inc({ result: 'dropped' });
       logger.warn({ error: describeError(error) }, 'a captured call was not kept');
-      return { workMs, isAway: true };
+      return false;
     }
   }
 }
 
-const allowancesMax = 10_000;
+/** Does the work in slices. Calls have the process for four times as long after each. */
+async function atLeisure<Result>(work: Work<Result>, stopping: AbortSignal): Promise<Result> {
+  for (;;) {
+    const begun = performance.now();
+    do {
+      const step = work.next();
+      if (step.done) return step.value;
+    } while (performance.now() < begun + sliceMs);
+    const restMs = restsAfterSlice * (performance.now() - begun);
+    await delay(restMs, undefined, { signal: stopping }).catch(() => undefined);
+  }
+}

@@ -6,8 +6,8 @@ import { nameShown, type Leaf } from './pieces';
 const expression = /\{\{([^{}]{1,4096})\}\}/g;
 const uuid = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
 const argument = /"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|-?\d[\d.eE+-]*/g;
-/** An argument of a filter: a path, a mark, a text. */
-const argumentShownMax = 40;
+/** Characters of a path in an expression. */
+const pathShownMax = 40;
 
 /** What is known to be an expression. */
 export interface KnownExpressions {
@@ -89,8 +89,9 @@ function expressionShown(source: string, { ids, sources }: KnownExpressions): st
   return `{{ ${id} ${filters.replace(argument, argumentShown)} }}`;
 }
 
+/** A path of `json` is shown: it says which part was put in. Other texts may be keys, as of `hmac`. */
 const argumentShown = (found: string): string => {
   if (!/^["']/.test(found)) return mayBeData(found) ? `<number ${found.length}>` : found;
-  const isShown = found.length <= argumentShownMax && !mayBeData(found);
-  return isShown ? found : `<string ${found.length - 2}>`;
+  const isPath = /^["']\$/.test(found) && found.length <= pathShownMax && !mayBeData(found);
+  return isPath ? found : `<string ${found.length - 2}>`;
 };

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { personPrincipal, type Principal } from '@glovebox/access';
+import { writeOrder } from '@glovebox/dry-runs';
 import { startDestination, startRunner, waitFor, type Destination } from '@glovebox/testing';
 import { startSpecGateway, type SpecGateway } from '../spec-gateway';
 import { SpecOrders } from './spec-dry-runs';
@@ -251,6 +252,21 @@ describe('an order', () => {
     const order = orders.reactor(author, 'module.exports = () => ({})');
     const body = Buffer.from(JSON.stringify({ v: 1, order: { ...order, args: { other: 1 } } }));
     expect(await orders.send(order, { body })).toMatchObject({ status: 400 });
+  });
+
+  it('is carried out once, however often it is sent', async () => {
+    const key = 'module.exports = () => new Promise((done) => setTimeout(done, 200, {}))';
+    const order = orders.reactor(author, key);
+    const ticket = gateway.ctx.tickets.write(order.caller, writeOrder(order));
+    const spoiled = await orders.send(order, { body: Buffer.from('{}'), ticket });
+    expect(spoiled.status).toBe(400);
+    const both = await Promise.all([1, 2].map(() => orders.send(order, { ticket })));
+    expect(both.map(({ status }) => status).toSorted()).toEqual([200, 409]);
+    expect(await orders.send(order, { ticket })).toMatchObject({
+      status: 409,
+      json: { code: 'conflict' },
+    });
+    expect((await orders.send(order)).status).toBe(200);
   });
 
   it('of an application that is gone since is refused', async () => {

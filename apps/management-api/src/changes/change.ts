@@ -8,6 +8,7 @@ import type { ManagementContext } from '../context';
 import type { EntityTags } from '../http/entity-tags';
 import { asSql, inTenant } from '../database/in-tenant';
 import { storeOutcome, type Claim } from '@glovebox/idempotency';
+import { slugTaken } from './slug';
 
 /** The caller that makes a change. */
 export interface Author {
@@ -59,7 +60,10 @@ export async function change<Result>(
   const { result, version, id } = await inTenant(ctx.dataSource, tenantId, async (manager) => {
     const sql = asSql(manager);
     await holdTenant(sql, author);
-    const { result, definitions = [], deletions = [], formerCode = [], line } = await work(manager);
+    const changed = await work(manager).catch((error: unknown) => {
+      throw slugTaken(error) ?? error;
+    });
+    const { result, definitions = [], deletions = [], formerCode = [], line } = changed;
     await keepCode(sql, ctx.sealer, tenantId, formerCode);
     const lines = [...definitions, ...deletions].map(({ kind, id }) => ({
       ...{ operation: `${kind}.${action}`, entityType: kind, entityId: id },

@@ -29,6 +29,7 @@ import {
   type RehearseProxy,
   type RehearseReactor,
 } from './dry-runs.dto';
+import type { Waiting } from './hand-over';
 
 const argumentBytesMax = 1024 * 1024;
 
@@ -47,7 +48,7 @@ export class DryRunsService {
   async reactor(
     { principal: caller, traceId }: Actor,
     input: RehearseReactor,
-    signal: AbortSignal,
+    waiting: Waiting,
   ): Promise<Buffer> {
     const { reactor: given = {}, network = false, svc = false } = input;
     // Its code would read as the application, at the word of who changes it.
@@ -82,13 +83,13 @@ export class DryRunsService {
       await audit(asSql(manager), made);
       return made;
     });
-    return this.ctx.dryRuns.carryOut(order, signal);
+    return this.ctx.dryRuns.carryOut(order, waiting);
   }
 
   async proxy(
     { principal: caller, traceId }: Actor,
     input: RehearseProxy,
-    signal: AbortSignal,
+    waiting: Waiting,
   ): Promise<Buffer> {
     const { tenantId } = caller;
     const { method = 'POST', path = '', query = '', ...request } = input.request;
@@ -126,7 +127,7 @@ export class DryRunsService {
       await audit(asSql(manager), made);
       return made;
     });
-    return this.ctx.dryRuns.carryOut(order, signal);
+    return this.ctx.dryRuns.carryOut(order, waiting);
   }
 
   /** What the document leaves out is as in the stored formula, if there is one. */

@@ -59,6 +59,11 @@ export const ClaimOfCall = createParamDecorator(
   (_: unknown, context: ExecutionContext) => requestOf(context).claim,
 );
 
+/** What the call says of versions, for a handler that no row is loaded for. */
+export const TagsOfCall = createParamDecorator(
+  (_: unknown, context: ExecutionContext) => requestOf(context).tags,
+);
+
 /** Makes a decorator that hands the query of the call to the handler, as `read` checks it. */
 export const queryReadBy = <Query>(read: (query: URLSearchParams) => Query) =>
   createParamDecorator((_: unknown, context: ExecutionContext) =>

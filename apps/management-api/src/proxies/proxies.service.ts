@@ -24,6 +24,7 @@ import type { Page } from '../lists/page';
 import { checkCode, codeHash } from '../code/check-code';
 import { defaultRuntime } from '../code/code-members';
 import { modifiedNow, newRow } from '../changes/created-and-modified';
+import { slugAfter } from '../changes/slug';
 import { patchedDto, type MergePatch } from '../validation/patched-dto';
 import {
   ProxyInput,
@@ -55,6 +56,7 @@ export class ProxiesService {
       const proxy = manager.create(Proxy, {
         ...row,
         ...columns,
+        slug: input.slug ?? null,
         key: await sealer.seal(placeOf(row, 'key'), key),
         keyHash: keyHash(key),
       });
@@ -101,7 +103,7 @@ export class ProxiesService {
       if (!input) return { result: undefined };
       if (author.person) Object.assign(input, withKeptValues(input, opened.steps).lists);
       this.#checkCode(input);
-      return this.#replace(manager, author, { proxy, opened }, input);
+      return this.#replace(manager, author, { proxy, opened }, input, patch);
     });
   }
 
@@ -154,6 +156,7 @@ export class ProxiesService {
     author: Author,
     { proxy, opened }: { proxy: Proxy; opened: OpenedColumns },
     input: ProxyInput,
+    patch?: MergePatch,
   ): Promise<ChangeOutcome<ShownProxy>> {
     // A policy that has changed since must not keep other members from being changed.
     if (input.destination_url !== proxy.destinationUrl) {
@@ -161,7 +164,8 @@ export class ProxiesService {
     }
     const { columns, secrets } = await this.#decide(manager, author, proxy, input, opened.tls);
     const before = codesOf(proxy);
-    Object.assign(proxy, columns, modifiedNow(author));
+    const slug = slugAfter(proxy.slug, input, patch);
+    Object.assign(proxy, columns, modifiedNow(author), { slug });
     await manager.save(proxy);
     return {
       result: shownTo(author, toProxyResponse(proxy, { key: opened.key, ...secrets }, 'read')),

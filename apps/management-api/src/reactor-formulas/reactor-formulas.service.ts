@@ -12,6 +12,7 @@ import type { ListQuery } from '../lists/listing';
 import type { Page } from '../lists/page';
 import { Reactor } from '../entities/reactor.entity';
 import { modifiedNow, newRow } from '../changes/created-and-modified';
+import { slugAfter } from '../changes/slug';
 import { patchedDto, type MergePatch } from '../validation/patched-dto';
 import { checkCode, codeHash } from '../code/check-code';
 import { defaultRuntime } from '../code/code-members';
@@ -30,7 +31,11 @@ export class ReactorFormulasService {
   async create(author: Author, input: FormulaInput): Promise<FormulaResponse> {
     this.#check(input);
     return change(this.ctx, author, 'create', async (manager) => {
-      const formula = manager.create(ReactorFormula, { ...newRow(author), ...columnsOf(input) });
+      const formula = manager.create(ReactorFormula, {
+        ...newRow(author),
+        ...columnsOf(input),
+        slug: input.slug ?? null,
+      });
       await manager.insert(ReactorFormula, formula);
       return {
         result: toFormulaResponse(formula, 'created'),
@@ -57,7 +62,7 @@ export class ReactorFormulasService {
     const row = { entity: ReactorFormula, id };
     await changeRow(this.ctx, author, 'update', row, async (manager, formula) => {
       const input = patchedDto(FormulaInput, toFormulaInput(formula), patch);
-      return input ? this.#replace(manager, author, formula, input) : { result: undefined };
+      return input ? this.#replace(manager, author, formula, input, patch) : { result: undefined };
     });
   }
 
@@ -92,10 +97,12 @@ export class ReactorFormulasService {
     author: Author,
     formula: ReactorFormula,
     input: FormulaInput,
+    patch?: MergePatch,
   ): Promise<ChangeOutcome<FormulaResponse>> {
     this.#check(input);
     const before = formula.code;
-    Object.assign(formula, columnsOf(input), modifiedNow(author));
+    const slug = slugAfter(formula.slug, input, patch);
+    Object.assign(formula, columnsOf(input), modifiedNow(author), { slug });
     await manager.save(formula);
     return {
       result: toFormulaResponse(formula, 'read'),

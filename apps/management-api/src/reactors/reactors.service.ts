@@ -22,6 +22,7 @@ import { Page, rowsOf, type Portion } from '../lists/page';
 import { readPortion } from '../lists/portion';
 import { ReactorFormula } from '../entities/reactor-formula.entity';
 import { modifiedNow, newRow } from '../changes/created-and-modified';
+import { slugAfter } from '../changes/slug';
 import { patchedDto, type MergePatch } from '../validation/patched-dto';
 import { Reactor } from '../entities/reactor.entity';
 import {
@@ -43,7 +44,7 @@ export class ReactorsService {
       const formulaId = input.formula.id.toLowerCase();
       const row = { ...newRow(author), formulaId, applicationId: null };
       const { columns, ...parts } = await this.#decide(manager, author, row, input);
-      const reactor = manager.create(Reactor, { ...row, ...columns });
+      const reactor = manager.create(Reactor, { ...row, ...columns, slug: input.slug ?? null });
       await manager.insert(Reactor, reactor);
       return {
         result: shownTo(author, toReactorResponse(reactor, parts, 'created')),
@@ -95,7 +96,7 @@ export class ReactorsService {
         ...referenceToPatch(patch, reactor.applicationId),
       };
       const input = patchedDto(CreateReactor, document, patch);
-      return input ? this.#replace(manager, author, reactor, input) : { result: undefined };
+      return input ? this.#replace(manager, author, reactor, input, patch) : { result: undefined };
     });
   }
 
@@ -118,9 +119,11 @@ export class ReactorsService {
     author: Author,
     reactor: Reactor,
     input: UpdateReactor,
+    patch?: MergePatch,
   ): Promise<ChangeOutcome<ShownReactor>> {
     const { columns, ...parts } = await this.#decide(manager, author, reactor, input);
-    Object.assign(reactor, columns, modifiedNow(author));
+    const slug = slugAfter(reactor.slug, input, patch);
+    Object.assign(reactor, columns, modifiedNow(author), { slug });
     await manager.save(reactor);
     return {
       result: shownTo(author, toReactorResponse(reactor, parts, 'read')),
