@@ -170,8 +170,8 @@ it.each([
   [
     'a host of the API',
     consoleApart,
-    'console.example.com',
-    'glovebox.example.com',
+    '"host":"console.example.com"',
+    '"host":"glovebox.example.com"',
     /host of the API/,
   ],
   ['a name without TLS', consoleApart, '"hosts":["console.', '"hosts":["other.', /has no TLS/],
