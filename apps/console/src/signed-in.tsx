@@ -32,7 +32,8 @@ let begun: Promise<[ConsoleFacts, Session | undefined]> | undefined;
 function begin(given: Given): Promise<[ConsoleFacts, Session | undefined]> {
   begun ??= (async () => {
     const facts = await consoleFacts();
-    if (given.code !== undefined) return [facts, await signIn({ code: given.code, binding: takeBinding() })];
+    if (given.code !== undefined)
+      return [facts, await signIn({ code: given.code, binding: takeBinding() })];
     return [facts, sessionKey.get() ? await currentSession() : undefined];
   })();
   return begun;

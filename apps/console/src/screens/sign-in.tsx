@@ -22,7 +22,8 @@ const refusals: Record<string, string> = {
   denied: 'The provider of identities did not let you in.',
   expired: 'The sign-in took too long, or was begun elsewhere. Begin again.',
   no_role: 'Your account has no role in this console. Ask its operator for one.',
-  issuer: 'The provider of identities gave no usable answer. The log of the management API says why.',
+  issuer:
+    'The provider of identities gave no usable answer. The log of the management API says why.',
 };
 
 interface Props {

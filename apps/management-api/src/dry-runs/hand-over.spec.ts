@@ -20,7 +20,8 @@ it('at most 32 dry runs are under way at a gateway: one more is refused at once,
     ...{ kind: 'proxy', id: randomUUID(), traceId: 'trace' },
     caller: { tenantId: randomUUID(), actorId: randomUUID() },
   } as unknown as DryRunOrder;
-  const hand = () => gateway.carryOut(order, new AbortController().signal);
+  const waiting = { signal: new AbortController().signal, room: { keep: () => undefined } };
+  const hand = () => gateway.carryOut(order, waiting);
   const underWay = Array.from({ length: 32 }, hand);
   await expect(hand()).rejects.toMatchObject({ code: 'service_unavailable' });
   await waitFor(() => answers.length === 32);
