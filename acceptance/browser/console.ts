@@ -104,7 +104,7 @@ export function useConsoles(): Consoles {
     async openConsole(role = 'admin', options = {}) {
       const key = await (sessions[role] ??= signIn(role));
       const page = await openTab(options);
-      await page.addInitScript(`sessionStorage.setItem('${keyItem}', ${JSON.stringify(key)})`);
+      await page.addInitScript(`sessionStorage['${keyItem}'] ??= ${JSON.stringify(key)}`);
       await page.goto('/');
       await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
       return page;
