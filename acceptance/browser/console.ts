@@ -5,7 +5,7 @@ import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playw
 import { call, scriptEnvironment, runningProduct, type Product } from '../product';
 import { startBrowser, type OpenBrowser } from './browser';
 
-type Role = 'viewer' | 'author' | 'admin';
+export type Role = 'viewer' | 'author' | 'admin';
 
 export const product = runningProduct() as Product & {
   readonly consoleUrl: string;
