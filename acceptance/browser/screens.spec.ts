@@ -206,7 +206,7 @@ it('what is secret is in no address, storage, document or answer of any screen b
 const ofReaders =
   /^(1 hour|24 hours|7 days|Ask|Clear|Copy .*|Load (more|older)|Open|Pause|Search|Show all \d+ lines)$/;
 const ofAuthors = ['Dry run', 'Review and save…', 'Run again…', 'Send again by filter…'];
-const ofAdmins = ['Delete…', 'New application', 'Reveal…'];
+const ofAdmins = ['Make a key', 'Add a rule', 'New application', 'Reveal…'];
 
 /** Buttons of all screens, each of which is asked for by its URL. */
 async function buttonsOf(role: Role): Promise<readonly string[]> {
@@ -224,10 +224,15 @@ async function buttonsOf(role: Role): Promise<readonly string[]> {
 }
 
 it('a viewer sees no button that changes something, and an author none of an admin', async () => {
-  const [viewer, author] = await Promise.all([buttonsOf('viewer'), buttonsOf('author')]);
+  const [viewer, author, admin] = await Promise.all([
+    buttonsOf('viewer'),
+    buttonsOf('author'),
+    buttonsOf('admin'),
+  ]);
   expect(viewer.filter((name) => !ofReaders.test(name))).toEqual([]);
   expect(ofAuthors.filter((name) => !author.includes(name))).toEqual([]);
   expect(ofAdmins.filter((name) => author.includes(name))).toEqual([]);
+  expect(ofAdmins.filter((name) => !admin.includes(name))).toEqual([]);
 });
 
 it('the overview leads to a call by keys alone, and the skip link to the content', async () => {
