@@ -397,6 +397,29 @@ describe('a reveal', () => {
     expect(used.body).toMatchObject({ data: [{ token_ids: [ids.token] }] });
   });
 
+  it('shows nothing of a token that moves to another container meanwhile', async () => {
+    const id = await api.storedToken({ type: 'card', data: { number: card } });
+    const move = `UPDATE tokens SET container = '/high/' WHERE id = $1`;
+    await api.keyWith('private', [], [rule('mask', '/high/', ['token:read'], 1), rule('reveal')]);
+    let asked: Promise<ConsoleAnswer> | undefined;
+    await api.admin.transaction(async (sql) => {
+      // The reveal has read the token, and waits here to decide about its container.
+      await sql.query('LOCK TABLE applications');
+      asked = reveal({ token_id: id, reason: 'why' });
+      await waitFor(async () => {
+        const waiting = await api.admin.query(
+          `SELECT 1 FROM pg_locks WHERE relation = 'applications'::regclass AND NOT granted`,
+        );
+        return waiting.length > 0;
+      });
+      await sql.query(move, [id]);
+    });
+    const answer = await asked;
+    expect([answer?.status, answer?.body]).toMatchObject([403, { code: 'permission_denied' }]);
+    expect(answer?.text).not.toContain(card);
+    expect((await reveal({ token_id: id, reason: 'why' })).status).toBe(403);
+  });
+
   it('is open to an admin alone', async () => {
     const asked = { token_id: ids.token, reason: 'why' };
     expect((await reveal(asked, 'author')).status).toBe(403);
