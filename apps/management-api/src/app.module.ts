@@ -21,6 +21,8 @@ import { openApiDocument, type OpenApiDocument } from './openapi/document';
 import { serveDocs } from './openapi/serve';
 import { DeliveriesController } from './deliveries/deliveries.controller';
 import { DeliveriesService } from './deliveries/deliveries.service';
+import { DeploymentsController } from './deployments/deployments.controller';
+import { DeploymentsService } from './deployments/deployments.service';
 import { DryRunsController } from './dry-runs/dry-runs.controller';
 import { DryRunsService } from './dry-runs/dry-runs.service';
 import { LogsController } from './logs/logs.controller';
@@ -51,6 +53,7 @@ export const controllers: Type[] = [
   ReactorFormulasController,
   ReactorsController,
   ProxiesController,
+  DeploymentsController,
   OverviewController,
   DryRunsController,
   CallsController,
@@ -83,6 +86,7 @@ class AppModule {
         ReactorFormulasService,
         ReactorsService,
         ProxiesService,
+        DeploymentsService,
         OverviewService,
         DryRunsService,
         CallsService,

@@ -19,6 +19,7 @@ export { isRequired } from './definition';
 export { Decision } from './decision';
 export { DefinitionFollower } from './follower';
 export {
+  appendChanges,
   appendDefinition,
   appendDeletion,
   appendTenantDeletion,

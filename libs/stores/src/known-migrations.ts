@@ -12,4 +12,5 @@ export const knownMigrations: readonly string[] = [
   'FindByTraceAndCode0000000000010',
   'KeepCodeOfRuns0000000000012',
   'AddSlugs0000000000014',
+  'KeepDeployments0000000000015',
 ];

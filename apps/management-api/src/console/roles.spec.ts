@@ -44,7 +44,10 @@ beforeAll(async () => {
   await data.call(tenantId, {}, run);
   await data.webhook(tenantId, { id: run, reactorId: reactor.id, ended: { status: 'delivered' } });
   await data.close();
+  const item = { kind: 'proxy', slug: 'p', name: 'p', destination_url: 'https://example.com' };
+  const deployed = (await api.post('/deployments', { items: [item] })).body as { id: string };
   ids = {
+    deployment: deployed.id,
     application: application.id,
     key: (await api.made(`/applications/${application.id}/keys`, {})).id,
     formula: formula.id,

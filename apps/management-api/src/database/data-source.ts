@@ -16,6 +16,7 @@ import { KeepArgumentsOfRuns0000000000009 } from '../migrations/0009-keep-argume
 import { FindByTraceAndCode0000000000010 } from '../migrations/0010-find-by-trace-and-code';
 import { KeepCodeOfRuns0000000000012 } from '../migrations/0012-keep-code-of-runs';
 import { AddSlugs0000000000014 } from '../migrations/0014-add-slugs';
+import { KeepDeployments0000000000015 } from '../migrations/0015-keep-deployments';
 import { recorded } from '../migrations/migration';
 import { Proxy } from '../entities/proxy.entity';
 import { ReactorFormula } from '../entities/reactor-formula.entity';
@@ -37,6 +38,7 @@ export const migrations = [
   FindByTraceAndCode0000000000010,
   KeepCodeOfRuns0000000000012,
   AddSlugs0000000000014,
+  KeepDeployments0000000000015,
 ].map(recorded);
 
 /** TypeORM's pool. Tenants share its connections through `inTenant`. */

@@ -1,6 +1,7 @@
 import { applicationTypes, permissions } from '@glovebox/access';
 import { runtimes } from '@glovebox/sandbox';
 import { callAnswers } from './call-answer-schemas';
+import { deploymentAnswers } from './deployment-operations';
 import { dryRunAnswers } from './dry-run-operations';
 import { runAnswers } from './run-answer-schemas';
 import {
@@ -338,6 +339,7 @@ export const answers: Schemas = {
     },
   },
   LogPage: pageOf('LogLine'),
+  ...deploymentAnswers,
   ...dryRunAnswers,
   ...callAnswers,
   ...runAnswers,
@@ -404,6 +406,10 @@ export const answers: Schemas = {
         errors: mapOf(listOf(text)),
         position: object({ line: whole, column: whole }),
         ended: object({ outcome: text, http_status: whole, at: instant }, { run_id: uuid }),
+        conflicts: {
+          ...listOf(ref('DeploymentConflict')),
+          description: 'Of a deployment: the first 20 resources that were changed meanwhile.',
+        },
       },
     ),
     description:

@@ -6,6 +6,7 @@ import { ProxyInput } from '../proxies/proxies.dto';
 import { byIdAndName, page } from './list-queries';
 import type { OperationText } from './operation-text';
 import { callOperations } from './call-operations';
+import { deploymentOperations } from './deployment-operations';
 import { dryRunOperations } from './dry-run-operations';
 import { runOperations } from './run-operations';
 import { flag, instant, listOf, oneOf, ref, text } from './schema';
@@ -274,6 +275,7 @@ export const operations: Readonly<Record<string, OperationText>> = {
     answer: 'WebhookSecret',
   },
 
+  ...deploymentOperations,
   ...dryRunOperations,
   ...callOperations,
   ...runOperations,

@@ -38,26 +38,34 @@ export class ProxiesService {
   constructor(@Context() private readonly ctx: ManagementContext) {}
 
   async create(author: Author, input: ProxyInput): Promise<ShownProxy> {
+    return change(this.ctx, author, 'create', (manager) =>
+      this.insert(manager, author, { ...newRow(author), key: generateProxyKey() }, input),
+    );
+  }
+
+  async insert(
+    manager: EntityManager,
+    author: Author,
+    { key, ...made }: ReturnType<typeof newRow> & { readonly key: string },
+    input: ProxyInput,
+  ): Promise<ChangeOutcome<ShownProxy>> {
     this.#checkDestination(input.destination_url);
     this.#checkCode(input);
     const { sealer, keyHash } = this.ctx;
-    return change(this.ctx, author, 'create', async (manager) => {
-      const row = { ...newRow(author), applicationId: null };
-      const key = generateProxyKey();
-      const { columns, secrets } = await this.#decide(manager, row, input, null);
-      const proxy = manager.create(Proxy, {
-        ...row,
-        ...columns,
-        slug: input.slug ?? null,
-        key: await sealer.seal(placeOf(row, 'key'), key),
-        keyHash: keyHash(key),
-      });
-      await manager.insert(Proxy, proxy);
-      return {
-        result: shownTo(author, toProxyResponse(proxy, { key, ...secrets }, 'created')),
-        definitions: [toProxyDefinition(proxy, secrets)],
-      };
+    const row = { ...made, applicationId: null };
+    const { columns, secrets } = await this.decide(manager, row, input, null);
+    const proxy = manager.create(Proxy, {
+      ...row,
+      ...columns,
+      slug: input.slug ?? null,
+      key: await sealer.seal(placeOf(row, 'key'), key),
+      keyHash: keyHash(key),
     });
+    await manager.insert(Proxy, proxy);
+    return {
+      result: shownTo(author, toProxyResponse(proxy, { key, ...secrets }, 'created')),
+      definitions: [toProxyDefinition(proxy, secrets)],
+    };
   }
 
   list(actor: Actor, query: ListQuery): Promise<Page> {
@@ -69,32 +77,30 @@ export class ProxiesService {
 
   /** The key of a proxy opens it: a person sees it once, where they make it. */
   async show({ principal }: Actor, proxy: Proxy): Promise<Partial<ShownProxy>> {
-    const answer = shownTo(principal, toProxyResponse(proxy, await this.#open(proxy), 'read'));
+    const answer = shownTo(principal, toProxyResponse(proxy, await this.open(proxy), 'read'));
     if (principal.type !== 'person') return answer;
     const { key: _, ...shown } = answer;
     return shown;
   }
 
   async update(author: Author, id: string, input: ProxyInput): Promise<ShownProxy> {
-    this.#checkCode(input);
     const row = { entity: Proxy, id };
     return changeRow(this.ctx, author, 'update', row, async (manager, proxy) =>
-      this.#replace(manager, author, { proxy, opened: await this.#open(proxy) }, input),
+      this.replace(manager, author, { proxy, opened: await this.open(proxy) }, input),
     );
   }
 
   async patch(author: Author, id: string, patch: MergePatch): Promise<void> {
     const row = { entity: Proxy, id };
     await changeRow(this.ctx, author, 'update', row, async (manager, proxy) => {
-      const opened = await this.#open(proxy);
+      const opened = await this.open(proxy);
       const document = {
         ...toProxyInput(proxy, opened),
         ...referenceToPatch(patch, proxy.applicationId),
       };
       const input = patchedDto(ProxyInput, document, patch);
       if (!input) return { result: undefined };
-      this.#checkCode(input);
-      return this.#replace(manager, author, { proxy, opened }, input, patch);
+      return this.replace(manager, author, { proxy, opened }, input, patch);
     });
   }
 
@@ -130,18 +136,20 @@ export class ProxiesService {
     };
   }
 
-  async #replace(
+  /** The whole update, within a transaction that holds the row. */
+  async replace(
     manager: EntityManager,
     author: Author,
     { proxy, opened }: { proxy: Proxy; opened: OpenedColumns },
     input: ProxyInput,
     patch?: MergePatch,
   ): Promise<ChangeOutcome<ShownProxy>> {
+    this.#checkCode(input);
     // A policy that has changed since must not keep other members from being changed.
     if (input.destination_url !== proxy.destinationUrl) {
       this.#checkDestination(input.destination_url);
     }
-    const { columns, secrets } = await this.#decide(manager, proxy, input, opened.tls);
+    const { columns, secrets } = await this.decide(manager, proxy, input, opened.tls);
     const before = codesOf(proxy);
     const slug = slugAfter(proxy.slug, input, patch);
     Object.assign(proxy, columns, modifiedNow(author), { slug });
@@ -154,7 +162,7 @@ export class ProxiesService {
   }
 
   /** The columns that a document sets, with defaults for the members that it omits. */
-  async #decide(
+  async decide(
     manager: EntityManager,
     proxy: Pick<Proxy, 'id' | 'tenantId' | 'applicationId'>,
     input: ProxyInput,
@@ -199,7 +207,7 @@ export class ProxiesService {
     return { columns, secrets: { configuration, tls, steps } };
   }
 
-  async #open(proxy: Proxy): Promise<OpenedColumns> {
+  async open(proxy: Proxy): Promise<OpenedColumns> {
     const { sealer } = this.ctx;
     const [key, configuration, tls, steps] = await Promise.all([
       sealer.open(placeOf(proxy, 'key'), proxy.key),
