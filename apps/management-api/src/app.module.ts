@@ -7,6 +7,10 @@ import { ApplicationsController } from './applications/applications.controller';
 import { ApplicationsService } from './applications/applications.service';
 import { CallsController } from './calls/calls.controller';
 import { CallsService } from './calls/calls.service';
+import { CapturesController } from './captures/captures.controller';
+import { CapturesService } from './captures/captures.service';
+import { PeopleController } from './console/people.controller';
+import { PeopleService } from './console/people.service';
 import { RevealsController } from './console/reveals.controller';
 import { SessionController } from './console/session.controller';
 import { serveSignIn } from './console/sign-in';
@@ -54,6 +58,7 @@ export const controllers: Type[] = [
   ReactorsController,
   ProxiesController,
   DeploymentsController,
+  CapturesController,
   OverviewController,
   DryRunsController,
   CallsController,
@@ -63,6 +68,7 @@ export const controllers: Type[] = [
   DeliveriesController,
   TenantsController,
   LogsController,
+  PeopleController,
   TokensController,
   TokenizeController,
 ];
@@ -87,6 +93,7 @@ class AppModule {
         ReactorsService,
         ProxiesService,
         DeploymentsService,
+        CapturesService,
         OverviewService,
         DryRunsService,
         CallsService,
@@ -95,6 +102,7 @@ class AppModule {
         DeliveriesService,
         TenantsService,
         LogsService,
+        PeopleService,
         TokensService,
       ],
     };

@@ -1,7 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { dropOldRows, makePartitions, type Sql } from '@glovebox/database';
+import { dropOldBuckets } from '@glovebox/calls';
 import {
   deleteCodeTexts,
+  deleteOldRepetitions,
   dropOldDeliveries,
   dropOldRuns,
   forgetFailingPaths,
@@ -19,6 +21,8 @@ interface Work {
   readonly deletePart: DeletePart;
 }
 
+/** An overview goes back seven days. */
+const bucketDays = 8;
 const secondMs = 1_000;
 const minuteMs = 60 * secondMs;
 const works = (config: WorkerConfig): readonly Work[] => [
@@ -43,6 +47,8 @@ const works = (config: WorkerConfig): readonly Work[] => [
     everyMs: minuteMs,
     deletePart: byOwner('delete_kept_arguments'),
   },
+  /** Captured messages of proxies, after a day. */
+  { name: 'old_captures', everyMs: 10 * minuteMs, deletePart: byOwner('delete_old_captures') },
   /** Idempotency keys that were used more than 24 hours ago. */
   {
     name: 'idempotency_keys',
@@ -89,6 +95,17 @@ const works = (config: WorkerConfig): readonly Work[] => [
     everyMs: 10 * minuteMs,
     deletePart: (sql, rowsMax) =>
       dropOldRows(sql, 'call_summary', config.CALL_SUMMARY_KEPT_DAYS, rowsMax),
+  },
+  {
+    name: 'old_call_buckets',
+    everyMs: 10 * minuteMs,
+    deletePart: (sql, rowsMax) =>
+      dropOldBuckets(sql, Math.min(config.CALL_SUMMARY_KEPT_DAYS, bucketDays), rowsMax),
+  },
+  {
+    name: 'old_repetitions',
+    everyMs: 10 * minuteMs,
+    deletePart: (sql, rowsMax) => deleteOldRepetitions(sql, config.RUNS_KEPT_DAYS, rowsMax),
   },
   {
     name: 'old_audit_lines',

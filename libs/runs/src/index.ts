@@ -97,3 +97,4 @@ export {
   type QueueName,
   type TenantQueue,
 } from './waiting-rows';
+export { deleteOldRepetitions, recordRepetition } from './repetitions';

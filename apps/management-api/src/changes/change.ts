@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import { applicationDeleted } from '@glovebox/access';
+import { applicationDeleted, type Principal } from '@glovebox/access';
 import { recordEach, type Sql } from '@glovebox/database';
 import { appendChanges, type Definition } from '@glovebox/definitions';
 import { Problem } from '@glovebox/problems';
@@ -16,8 +16,8 @@ export interface Author {
   /** Null for the operator's command line, which is no application. */
   readonly actorId: string | null;
   readonly traceId: string;
-  /** A person of the console, who is shown no secrets. */
-  readonly isPerson?: boolean;
+  /** A person of the console, who is shown no secrets and lends code no more than is allowed. */
+  readonly person?: Principal;
   /** The claim of a call that came with an idempotency key. */
   readonly claim: Claim | undefined;
   /** What the caller says of versions of the resource, and is told of them. */

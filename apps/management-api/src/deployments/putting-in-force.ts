@@ -323,7 +323,7 @@ export class PuttingInForce {
     const made = { ...newRow(author, former?.id), applicationId: null };
     const row = standing?.row ?? made;
     const tls = standing?.opened.tls ?? null;
-    const { columns, secrets } = await proxies.decide(manager, row, input, tls);
+    const { columns, secrets } = await proxies.decide(manager, author, row, input, tls);
     const after = Object.assign(new Proxy(), row, columns, { slug: dto.slug });
     const document = documentOfProxy(after, { key, ...secrets });
     if (!standing) {
@@ -346,14 +346,17 @@ export class PuttingInForce {
   }
 
   async #remove(standing: Standing): Promise<void> {
-    const { manager } = this.putting;
-    if (standing.kind === 'application') await refuseUsed(manager, standing.row);
-    // `remove` takes the id away.
+    const { manager, proxies } = this.putting;
     const { id, kind } = standing;
-    await manager.delete(standing.row.constructor as typeof Application, { id });
-    this.#took('delete', { deletions: [{ kind, id }], formerCode: codesOf(standing.document) });
-    if (standing.kind !== 'reactor') return;
+    if (kind === 'proxy') return this.#took('delete', await proxies.erase(manager, standing.row));
+    if (kind === 'application') {
+      await refuseUsed(manager, standing.row);
+      await manager.delete(Application, { id });
+      return this.#took('delete', { deletions: [{ kind, id }] });
+    }
+    await manager.delete(Reactor, { id });
     const { formula } = standing;
+    this.#took('delete', { deletions: [{ kind, id }], formerCode: [formula.code] });
     if (await manager.existsBy(Reactor, { formulaId: formula.id })) return;
     await manager.delete(ReactorFormula, { id: formula.id });
     this.#took('delete', { deletions: [{ kind: 'formula', id: formula.id }] });
@@ -395,6 +398,8 @@ export class PuttingInForce {
     this.#deletions.push(...deletions);
     this.#formerCode.push(...formerCode);
     for (const { kind, id } of [...definitions, ...deletions]) {
+      // The switch of a capture goes with its proxy, and has no line of its own.
+      if (kind === 'capture') continue;
       const operation = `${kind}.${action}`;
       const line = this.#lines.get(operation);
       if (line) line.entityIds.push(id);
@@ -437,12 +442,6 @@ function configurationOf(
   });
   if (Object.keys(errors).length > 0) throw invalid(errors);
   return Object.fromEntries(values);
-}
-
-function codesOf(document: Document): string[] {
-  return ['formula', 'request_transform', 'response_transform'].flatMap(
-    (place) => (document[place] as { readonly code?: string } | undefined)?.code ?? [],
-  );
 }
 
 /** A formula that other reactors share would change their code. */

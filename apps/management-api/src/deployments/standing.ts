@@ -118,7 +118,8 @@ async function versionsOf(
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, string>> {
   const rows = await asSql(manager).query<{ id: string; version: string }>(
-    'SELECT id, version FROM definition_log WHERE id = ANY ($1::uuid[])',
+    `SELECT id, version FROM definition_log
+     WHERE id = ANY ($1::uuid[]) AND kind = ANY ('{application,reactor,formula,proxy}')`,
     [ids],
   );
   return new Map(rows.map(({ id, version }) => [id, version]));

@@ -2,6 +2,8 @@ import { applicationTypes, permissions } from '@glovebox/access';
 import { runtimes } from '@glovebox/sandbox';
 import { callAnswers } from './call-answer-schemas';
 import { deploymentAnswers } from './deployment-operations';
+import { captureAnswers } from './capture-operations';
+import { peopleAnswers } from './people-operations';
 import { dryRunAnswers } from './dry-run-operations';
 import { runAnswers } from './run-answer-schemas';
 import {
@@ -340,8 +342,10 @@ export const answers: Schemas = {
   },
   LogPage: pageOf('LogLine'),
   ...deploymentAnswers,
+  ...captureAnswers,
   ...dryRunAnswers,
   ...callAnswers,
+  ...peopleAnswers,
   ...runAnswers,
   Permission: {
     ...object({

@@ -7,7 +7,9 @@ import { byIdAndName, page } from './list-queries';
 import type { OperationText } from './operation-text';
 import { callOperations } from './call-operations';
 import { deploymentOperations } from './deployment-operations';
+import { captureOperations } from './capture-operations';
 import { dryRunOperations } from './dry-run-operations';
+import { peopleOperations } from './people-operations';
 import { runOperations } from './run-operations';
 import { flag, instant, listOf, oneOf, ref, text } from './schema';
 import { tokenOperations } from './token-operations';
@@ -276,8 +278,10 @@ export const operations: Readonly<Record<string, OperationText>> = {
   },
 
   ...deploymentOperations,
+  ...captureOperations,
   ...dryRunOperations,
   ...callOperations,
+  ...peopleOperations,
   ...runOperations,
   ...tokenOperations,
 };

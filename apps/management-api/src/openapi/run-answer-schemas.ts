@@ -50,6 +50,7 @@ const runMembers: readonly [Schemas, Schemas] = [
       ...instant,
       description: 'Until then the run can be repeated.',
     },
+    rerun_of: { ...uuid, description: 'The failed run that it repeats.' },
   },
 ];
 

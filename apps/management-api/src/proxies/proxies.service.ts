@@ -1,7 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { type Actor, generateProxyKey } from '@glovebox/access';
-import type { ProxyDefinition, TlsDefinition, TransformDefinition } from '@glovebox/definitions';
+import { dropCaptures } from '@glovebox/captures';
+import {
+  isDefined,
+  type ProxyDefinition,
+  type TlsDefinition,
+  type TransformDefinition,
+} from '@glovebox/definitions';
 import { invalid } from '@glovebox/problems';
 import { offeredNames } from '@glovebox/sandbox';
 import type { Place } from '@glovebox/seal';
@@ -11,6 +17,7 @@ import { changeRow } from '../changes/change-row';
 import { openConfiguration, sealConfiguration, toConfiguration } from '../code/configuration';
 import { shownTo } from '../console/shown-to';
 import { Context, type ManagementContext } from '../context';
+import { asSql } from '../database/in-tenant';
 import { listResources } from '../lists/list-resources';
 import type { ListQuery } from '../lists/listing';
 import type { Page } from '../lists/page';
@@ -28,8 +35,9 @@ import {
   type TransformInput,
 } from './proxies.dto';
 import { Proxy, type TransformEntry } from '../entities/proxy.entity';
+import { withKeptValues } from './kept-values';
 import { openTls, sealTls, toTls } from './tls-material';
-import { openSteps, sealSteps, tokenizes, toSteps } from './transform-steps';
+import { openSteps, sealSteps, tokenizes, toSteps, type Steps } from './transform-steps';
 
 type ShownProxy = ReturnType<typeof shownTo<ProxyResponse>>;
 
@@ -53,7 +61,7 @@ export class ProxiesService {
     this.#checkCode(input);
     const { sealer, keyHash } = this.ctx;
     const row = { ...made, applicationId: null };
-    const { columns, secrets } = await this.decide(manager, row, input, null);
+    const { columns, secrets } = await this.decide(manager, author, row, input, null);
     const proxy = manager.create(Proxy, {
       ...row,
       ...columns,
@@ -100,20 +108,39 @@ export class ProxiesService {
       };
       const input = patchedDto(ProxyInput, document, patch);
       if (!input) return { result: undefined };
+      if (author.person) Object.assign(input, withKeptValues(input, opened.steps).lists);
       return this.replace(manager, author, { proxy, opened }, input, patch);
     });
   }
 
   async remove(author: Author, id: string): Promise<void> {
     const row = { entity: Proxy, id };
-    await changeRow(this.ctx, author, 'delete', row, async (manager, proxy) => {
-      await manager.remove(proxy);
-      return {
-        result: undefined,
-        deletions: [{ kind: 'proxy', id }],
-        formerCode: codesOf(proxy).flatMap((code) => code ?? []),
-      };
-    });
+    await changeRow(this.ctx, author, 'delete', row, (manager, proxy) =>
+      this.erase(manager, proxy),
+    );
+  }
+
+  /** The whole deletion, within a transaction that holds the row. */
+  async erase(manager: EntityManager, proxy: Proxy): Promise<ChangeOutcome<undefined>> {
+    const { id, tenantId } = proxy;
+    await manager.remove(proxy);
+    const sql = asSql(manager);
+    await dropCaptures(sql, tenantId, id);
+    const kinds = (await isDefined(sql, 'capture', id))
+      ? (['proxy', 'capture'] as const)
+      : ['proxy' as const];
+    return {
+      result: undefined,
+      deletions: kinds.map((kind) => ({ kind, id })),
+      lines: [{ operation: 'proxy.delete', entityType: 'proxy', entityIds: [id] }],
+      formerCode: codesOf(proxy).flatMap((code) => code ?? []),
+    };
+  }
+
+  /** The steps that are stored for a proxy. */
+  async stepsOf(proxy: Proxy): Promise<Steps> {
+    if (!proxy.steps) return withoutSteps;
+    return openSteps(this.ctx.sealer, placeOf(proxy, 'steps'), proxy.steps);
   }
 
   /** The proxy that the document would make, as far as messages depend on it. */
@@ -149,7 +176,7 @@ export class ProxiesService {
     if (input.destination_url !== proxy.destinationUrl) {
       this.#checkDestination(input.destination_url);
     }
-    const { columns, secrets } = await this.decide(manager, proxy, input, opened.tls);
+    const { columns, secrets } = await this.decide(manager, author, proxy, input, opened.tls);
     const before = codesOf(proxy);
     const slug = slugAfter(proxy.slug, input, patch);
     Object.assign(proxy, columns, modifiedNow(author), { slug });
@@ -164,13 +191,14 @@ export class ProxiesService {
   /** The columns that a document sets, with defaults for the members that it omits. */
   async decide(
     manager: EntityManager,
+    author: Author,
     proxy: Pick<Proxy, 'id' | 'tenantId' | 'applicationId'>,
     input: ProxyInput,
     storedTls: TlsDefinition | null,
   ) {
     const { applicationId, errors } = await usableApplication(
       manager,
-      proxy.tenantId,
+      author,
       input,
       proxy.applicationId,
     );
@@ -214,9 +242,9 @@ export class ProxiesService {
       proxy.configuration &&
         openConfiguration(sealer, placeOf(proxy, 'configuration'), proxy.configuration),
       proxy.tls && openTls(sealer, placeOf(proxy, 'tls'), proxy.tls),
-      proxy.steps && openSteps(sealer, placeOf(proxy, 'steps'), proxy.steps),
+      this.stepsOf(proxy),
     ]);
-    return { key: key.toString('utf8'), configuration, tls, steps: steps ?? withoutSteps };
+    return { key: key.toString('utf8'), configuration, tls, steps };
   }
 
   /** Refuses what the egress policy forbids already. Names are checked again on every call. */

@@ -52,7 +52,7 @@ export class ReactorsService {
     input: CreateReactor,
   ): Promise<ChangeOutcome<ShownReactor>> {
     const row = { ...made, formulaId: input.formula.id.toLowerCase(), applicationId: null };
-    const { columns, ...parts } = await this.#decide(manager, row, input);
+    const { columns, ...parts } = await this.#decide(manager, author, row, input);
     const reactor = manager.create(Reactor, { ...row, ...columns, slug: input.slug ?? null });
     await manager.insert(Reactor, reactor);
     return {
@@ -130,7 +130,7 @@ export class ReactorsService {
     input: UpdateReactor,
     patch?: MergePatch,
   ): Promise<ChangeOutcome<ShownReactor>> {
-    const { columns, ...parts } = await this.#decide(manager, reactor, input);
+    const { columns, ...parts } = await this.#decide(manager, author, reactor, input);
     const slug = slugAfter(reactor.slug, input, patch);
     Object.assign(reactor, columns, modifiedNow(author), { slug });
     await manager.save(reactor);
@@ -146,6 +146,7 @@ export class ReactorsService {
    */
   async #decide(
     manager: EntityManager,
+    author: Author,
     reactor: Pick<Reactor, 'id' | 'tenantId' | 'formulaId' | 'applicationId'>,
     input: UpdateReactor,
   ) {
@@ -158,7 +159,7 @@ export class ReactorsService {
     const configuration = toConfiguration(input.configuration);
     const { application, applicationId, errors } = await usableApplication(
       manager,
-      tenantId,
+      author,
       input,
       reactor.applicationId,
     );

@@ -28,6 +28,7 @@ interface RunResponse {
   started_at?: string;
   ended_at?: string;
   arguments_kept_until?: string;
+  rerun_of?: string;
 }
 
 /** A run with what its code wrote, why it failed, and with the webhook that reports it. */
@@ -102,6 +103,7 @@ export function toRunResponse(row: RunRow): RunResponse {
     created_at: row.createdAt.toISOString(),
     ...(row.startedAt === null ? {} : { started_at: row.startedAt.toISOString() }),
     ...(row.endedAt === null ? {} : { ended_at: row.endedAt.toISOString() }),
+    ...(row.rerunOf === null ? {} : { rerun_of: row.rerunOf }),
     ...(row.argumentsKeptUntil === null
       ? {}
       : { arguments_kept_until: row.argumentsKeptUntil.toISOString() }),
