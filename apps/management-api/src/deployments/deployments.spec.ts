@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Response } from 'supertest';
+import { waitFor } from '@glovebox/testing';
 import { useTestApi } from '../spec-api';
 import type { DeploymentResponse } from './deployments.dto';
 
@@ -467,6 +468,25 @@ it('of two deployments at once one is refused, or both are whole', async () => {
   const { data } = (await shownBy('/proxies?size=100')) as { data: { name: string }[] };
   expect(data).toHaveLength(20);
   expect(new Set(data.map(({ name }) => name)).size).toBe(1);
+});
+
+it('whose connection dies when all is written has put nothing in force', async () => {
+  const first = await deploy(all);
+  const before = [await head(), await stored(), (await shownBy('/proxies')).data];
+  await api.admin.transaction(async (sql) => {
+    await sql.query('SELECT * FROM definition_head FOR UPDATE');
+    const answer = refused([acting, { ...reactor, name: 'New' }, { ...proxy, name: 'New' }]);
+    await waitFor(async () => {
+      const ended = await api.admin.query(
+        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+         WHERE application_name = 'management-api' AND wait_event_type = 'Lock'`,
+      );
+      return ended.length > 0;
+    });
+    expect((await answer).status).toBeGreaterThanOrEqual(500);
+  });
+  expect([await head(), await stored(), (await shownBy('/proxies')).data]).toEqual(before);
+  expect((await shownBy('/deployments')).data).toMatchObject([{ id: first.id }]);
 });
 
 it('500 items are put in force by one deployment, 501 are too many, and 20 conflicts are shown', async () => {
