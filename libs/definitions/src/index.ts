@@ -22,7 +22,6 @@ export { DefinitionFollower } from './follower';
 export {
   appendChanges,
   appendDefinition,
-  appendDeletion,
   appendTenantDeletion,
   isUnderstood,
   listLog,

@@ -89,10 +89,6 @@ export function appendDefinition(sql: Sql, ring: KeyRing, definition: Definition
 export const isUnderstood = async (sql: Sql, ring: KeyRing, definition: Stored): Promise<boolean> =>
   (await newerAmong(sql, ring, [definition])) === undefined;
 
-export function appendDeletion(sql: Sql, deleted: Stored): Promise<number> {
-  return append(sql, [{ ...deleted, payload: null }]);
-}
-
 /**
  * Writes what one transaction changes, in one statement: the head is held for one round trip, however
  * many there are. Returns the last of their versions.

@@ -6,9 +6,9 @@ import type { DeployedKind, ItemChange } from './deployments.dto';
 import { withCode, withoutCode, type Document } from './documents';
 
 /** The newest deployments of a tenant are kept, and no more of them … */
-export const deploymentsMax = 50;
+const deploymentsMax = 50;
 /** … nor more bytes, with the code that each put in force. The newest stays in any case. */
-export const deploymentsBytesMax = 64 * 1024 * 1024;
+const deploymentsBytesMax = 64 * 1024 * 1024;
 
 /** A resource as a deployment left it. */
 export interface Deployed {
