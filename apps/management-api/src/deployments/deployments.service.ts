@@ -137,7 +137,8 @@ export class DeploymentsService {
     const { items, changes, definitions, deletions, formerCode, lines } = set.done();
     const shown = input.dry_run ? changes : changes.map(({ etag: _, ...rest }) => rest);
     if (changes.every((one) => one.change === 'unchanged') && set.leavesDeployed) {
-      return { result: { ...(before ? { id: before.id } : {}), changes: shown } };
+      const named = before && !input.dry_run ? { id: before.id } : {};
+      return { result: { ...named, changes: shown } };
     }
     const id = timeOrderedId();
     await keepDeployment(sql, sealer, {
