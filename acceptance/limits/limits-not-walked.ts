@@ -292,6 +292,30 @@ export const crossedElsewhere: readonly {
     title: 'is bounded for each tenant in number and in bytes: the oldest goes first',
     limits: ['code-texts.codeTextsMax', 'code-texts.codeTextBytesMax'],
   },
+  {
+    spec: 'apps/management-api/src/deployments/deployments.spec.ts',
+    title: 'is bounded in items, bytes and message',
+    limits: [
+      ...['deployments.dto.deploymentItemsMax', 'deployments.dto.messageMax'],
+      ...['deployments.dto.etagMax', 'deployments.controller.deploymentBytesMax'],
+    ],
+  },
+  {
+    spec: 'apps/management-api/src/deployments/deployments.spec.ts',
+    title: 'are the newest 50, and hold configuration values sealed',
+    limits: ['deployed-set.deploymentsMax'],
+  },
+  {
+    spec: 'apps/management-api/src/deployments/deployments.spec.ts',
+    title: 'are bounded in bytes: the oldest go, and the newest stays',
+    limits: ['deployed-set.deploymentsBytesMax'],
+  },
+  {
+    spec: 'apps/management-api/src/deployments/deployments.spec.ts',
+    title:
+      '500 items are put in force by one deployment, 501 are too many, and 20 conflicts are shown',
+    limits: ['putting-in-force.managedMax', 'putting-in-force.shownConflictsMax'],
+  },
 ];
 
 /** Limits that no request can be made to reach, with the reason. */
