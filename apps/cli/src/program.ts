@@ -1,0 +1,102 @@
+import { Command, CommanderError, Option } from 'commander';
+import { contextOf, type Context, type GlobalOptions } from './context';
+import { codeOf, exitCodes, Failure } from './failure';
+import { Terminal } from './terminal';
+import { version } from './version';
+
+/** A command gets its options, then its arguments. It is loaded when it is called. */
+type Run = (context: Context, options: never, ...args: string[]) => void | Promise<void>;
+
+const exitText = `
+Exit codes:
+  0 done · 1 what was run failed · 2 written wrongly, nothing was sent · 3 no key, or it may not
+  4 Glovebox refused it · 5 no answer · 6 changed by others meanwhile, nothing written · 130 interrupted
+
+Environment:
+  GLOVEBOX_KEY, GLOVEBOX_PRIVATE_KEY, GLOVEBOX_URL, GLOVEBOX_PROFILE, NO_COLOR, FORCE_COLOR`;
+
+export function programOf(contextFor: (options: GlobalOptions) => Context): Command {
+  const program = new Command('glovebox')
+    .description('The author’s loop of Glovebox: write, try, test and deploy reactors and proxies.')
+    .version(version)
+    .addOption(new Option('--profile <name>', 'which stored URL and keys (default: "default")'))
+    .option('--url <url>', 'where Glovebox is')
+    .option('--json', 'results as JSON on standard output, one value a line')
+    .option('--no-color', 'no colours')
+    .addHelpText('after', exitText)
+    .showHelpAfterError('`glovebox --help` and `glovebox COMMAND --help` list what there is.')
+    .enablePositionalOptions(false)
+    .exitOverride();
+  const add = (usage: string, about: string, load: () => Promise<Run>): Command => {
+    const command = program.command(usage).description(about);
+    return command.copyInheritedSettings(program).action(async (...given: unknown[]) => {
+      const options = command.optsWithGlobals<GlobalOptions>();
+      const names = given.slice(0, -2).flat() as string[];
+      const run = await load();
+      await run(contextFor(options), options as never, ...names);
+    });
+  };
+
+  add('login', 'store a key, which is read from standard input', async () => {
+    return (await import('./commands/login')).login;
+  })
+    .option('--link', 'sign in with a link of the console in place of a key')
+    .option('--allow-http', 'send the key through a network in the clear');
+  add('logout', 'delete the stored keys of the profile', async () => {
+    return (await import('./commands/login')).logout;
+  });
+  add('doctor', 'what is wrong with URL, keys, clock and versions, and how to mend it', async () => {
+    return (await import('./commands/doctor')).doctor;
+  });
+  add('open [name]', 'the address of the console, or of a reactor or proxy in it', async () => {
+    return (await import('./commands/open')).open;
+  }).option('--print', 'print it, and open no browser');
+  return program;
+}
+
+export async function run(process: NodeJS.Process): Promise<void> {
+  const interruption = new AbortController();
+  const interrupt = (): void => {
+    // The second one does not wait.
+    if (interruption.signal.aborted) process.exit(exitCodes.interrupted);
+    interruption.abort();
+  };
+  process.on('SIGINT', interrupt).on('SIGTERM', interrupt);
+  // Whoever reads has enough, as `head` does.
+  process.stdout.on('error', (error) => {
+    if (codeOf(error) === 'EPIPE') process.exit(0);
+    throw error;
+  });
+  let context: Context | undefined;
+  const program = programOf((options) => {
+    context = contextOf(options, process, interruption.signal);
+    return context;
+  });
+  try {
+    await program.parseAsync(process.argv);
+  } catch (error) {
+    process.exitCode = explain(error, context, process);
+  }
+}
+
+function explain(error: unknown, context: Context | undefined, process: NodeJS.Process): number {
+  // Commander has said it.
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitCodes.usage;
+  const { stdout, stderr, env } = process;
+  const isJson = process.argv.includes('--json');
+  const terminal =
+    context?.terminal ?? new Terminal(stdout, stderr, { json: isJson, colour: true }, env);
+  if (!(error instanceof Failure)) {
+    terminal.say(`A fault of the program itself: ${(error as Error).stack ?? String(error)}`);
+    return exitCodes.failed;
+  }
+  const { exit, message, hint, details } = error;
+  if (terminal.isJson) {
+    const shown = { ...details, exit, message, ...(hint === undefined ? {} : { hint }) };
+    terminal.say(JSON.stringify({ error: shown }));
+  } else {
+    terminal.say(`${terminal.paint('red', '✗')} ${message}`);
+    if (hint !== undefined) terminal.say(hint.replace(/^/gm, '  '));
+  }
+  return exitCodes[exit];
+}
