@@ -7,7 +7,9 @@ import { repoRoot, stateFolder } from './lib/repo.mjs';
 
 /** Where nothing else is said, the command talks to the product of npm start, as its demo tenant. */
 const dev = readDev(stateFolder);
-const isSaid = ['GLOVEBOX_URL', 'GLOVEBOX_KEY', 'GLOVEBOX_PROFILE'].some((name) => process.env[name]);
+const isSaid = ['GLOVEBOX_URL', 'GLOVEBOX_KEY', 'GLOVEBOX_PROFILE'].some(
+  (name) => process.env[name],
+);
 const demo =
   dev && !isSaid
     ? {

