@@ -67,6 +67,42 @@ export function programOf(contextFor: (options: GlobalOptions) => Context): Comm
     .option('--network', 'let the code connect')
     .option('--svc', 'give the code its svc; needs token:use')
     .option('--once', 'run once: 0 completed, 1 failed');
+  add('test [files...]', 'run the tests of the folder, their code in the sandbox', async () => {
+    return (await import('./commands/test')).test;
+  })
+    .option('-t, --test-name-pattern <pattern>', 'only tests of these names')
+    .option('--concurrency <number>', 'files at the same time', '2');
+  add('invoke <name>', 'call a deployed reactor, and show what it returns', async () => {
+    return (await import('./commands/invoke')).invoke;
+  })
+    .option('--args <file>', 'its arguments as JSON; - is standard input')
+    .option('--async', 'run it in the background, and wait for its result')
+    .option('--callback-url <url>', 'with --async: where the webhook goes')
+    .option('--timeout-ms <ms>', 'with --async: how long it may run')
+    .option('--idempotency-key <key>', 'a call with the same key is carried out once');
+  add('logs', 'calls and runs, one line each', async () => {
+    return (await import('./commands/logs')).logs;
+  })
+    .option('-f, --follow', 'go on with what comes')
+    .option('--only <kind>', 'calls or runs')
+    .option('--failed', 'only what failed')
+    .option('--name <name>', 'only those of this reactor or proxy')
+    .option('--trace-id <id>', 'only those of this call')
+    .option('--since <minutes>', 'how far back to begin', '10');
+  add('diff', 'what push would change', async () => (await import('./commands/diff')).diff).option(
+    '--exit-code',
+    '1 where files and deployment differ',
+  );
+  add('push', 'deploy the folder: all of it, or nothing', async () => {
+    return (await import('./commands/push')).push;
+  })
+    .option('-m, --message <text>', 'why, for whoever reads the list of deployments')
+    .option('--dry-run', 'say what would change, and change nothing')
+    .option('--prune', 'delete what was deployed from files that are gone')
+    .option('--force', 'overwrite what was changed by others meanwhile');
+  add('pull', 'write what is deployed into files; values stay where they are', async () => {
+    return (await import('./commands/pull')).pull;
+  }).option('--force', 'overwrite files that differ');
   return program;
 }
 

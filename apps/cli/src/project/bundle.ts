@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import type { BuildFailure, BuildOptions, Metafile, Plugin } from 'esbuild';
 import { usage, type Failure } from '../failure';
 import type { CodeFile } from './project';
@@ -34,16 +34,21 @@ export async function bundle(root: string, { file, runtime }: CodeFile): Promise
   );
 }
 
+/** Stands in source maps for the line that exports the function of the file. */
+export const entryName = 'glovebox-entry.js';
+
 const optionsOf = (root: string, file: string, runtime: string): BuildOptions => ({
   absWorkingDir: root,
-  entryPoints: [join(root, file)],
+  stdin: {
+    contents: `import code from './${basename(file)}'; module.exports = code;`,
+    resolveDir: join(root, dirname(file)),
+    sourcefile: entryName,
+  },
   outfile: join(root, 'reactor.js'),
   bundle: true,
   platform: 'node',
   target: runtime,
   format: 'cjs',
-  // Code may export its function in either way.
-  footer: { js: 'module.exports = module.exports.default ?? module.exports;' },
   define: { 'process.env.NODE_ENV': '"production"' },
   plugins: [offered],
   charset: 'utf8',
@@ -85,7 +90,7 @@ async function build(
     file,
     code: textOf('.js'),
     map: textOf('.map'),
-    inputs: Object.keys(made.metafile.inputs),
+    inputs: Object.keys(made.metafile.inputs).filter((name) => name !== entryName),
     largest: largestOf(made.metafile),
   };
 }

@@ -109,8 +109,8 @@ export function readReactor(root: string, slug: string): ReactorFiles {
   const folder = `reactors/${slug}`;
   checkSlug(slug, folder);
   const yaml = YamlFile.read(root, `${folder}/reactor.yaml`);
-  const known = ['name', 'application', 'isolation'];
-  const ofFormula = ['runtime', 'description', 'icon', 'request_parameters'];
+  const known = ['id', 'name', 'application', 'isolation'];
+  const ofFormula = ['formula_name', 'runtime', 'description', 'icon', 'request_parameters'];
   const given = mapOf(yaml, yaml.value, [], [...known, ...ofFormula, 'configuration']);
   const { declared, configuration } = declaredConfiguration(yaml, given.configuration);
   const runtime = textOf(yaml, given, 'runtime') ?? defaultRuntime;
@@ -120,7 +120,7 @@ export function readReactor(root: string, slug: string): ReactorFiles {
     kind: 'reactor',
     slug,
     yaml,
-    members: { name: slug, ...given },
+    members: { name: slug, ...without(given, ['configuration', 'runtime']) },
     configuration,
     declared,
     code: { file, runtime },
@@ -136,7 +136,15 @@ export function readProxy(root: string, slug: string): ProxyFiles {
     yaml.value,
     [],
     [
-      ...['name', 'destination_url', 'require_auth', 'allowed_origins', 'detokenize', 'isolation'],
+      ...[
+        'id',
+        'name',
+        'destination_url',
+        'require_auth',
+        'allowed_origins',
+        'detokenize',
+        'isolation',
+      ],
       ...['request_transform', 'response_transform', 'request_transforms', 'response_transforms'],
       ...[
         'application',
@@ -148,7 +156,9 @@ export function readProxy(root: string, slug: string): ProxyFiles {
     ],
   );
   const configuration = secretsOf(yaml, given.configuration, ['configuration']);
-  const { request_transform, response_transform, client_certificate, ...others } = given;
+  const { request_transform, response_transform, client_certificate, ...others } = without(given, [
+    'configuration',
+  ]);
   const certificate = client_certificate as Json | undefined;
   if (certificate !== undefined) {
     mapOf(yaml, certificate, ['client_certificate'], ['certificate', 'private_key']);
@@ -185,7 +195,7 @@ function readApplication(root: string, slug: string): ApplicationFiles {
   const name = `applications/${slug}.yaml`;
   checkSlug(slug, name);
   const yaml = YamlFile.read(root, name);
-  const known = ['name', 'type', 'permissions', 'rules', 'expires_at', 'allowed_origins'];
+  const known = ['id', 'name', 'type', 'permissions', 'rules', 'expires_at', 'allowed_origins'];
   const given = mapOf(yaml, yaml.value, [], known);
   return { kind: 'application', slug, yaml, members: { name: slug, ...given }, configuration: {} };
 }
@@ -256,6 +266,9 @@ function mapOf(yaml: YamlFile, value: unknown, path: Path, known?: readonly stri
   }
   return value as Json;
 }
+
+const without = (members: Json, names: readonly string[]): Json =>
+  Object.fromEntries(Object.entries(members).filter(([name]) => !names.includes(name)));
 
 /** The value, or undefined where the stored one stays. */
 export function valueOf(

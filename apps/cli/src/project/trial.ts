@@ -18,11 +18,12 @@ interface Frame extends CodePlace {
   readonly function?: string;
 }
 
-interface DryRunError extends Json {
+interface DryRunError {
   readonly code: string;
   readonly status: number;
   readonly title: string;
   readonly message?: string;
+  readonly errors?: Readonly<Record<string, string | readonly string[]>>;
   readonly position?: CodePlace;
   readonly stack?: readonly Frame[];
 }
@@ -40,7 +41,13 @@ interface DryRun {
 
 /** How unsaved code ended in the sandbox, in terms of the files of the author. */
 export interface Outcome extends Omit<DryRun, 'error'> {
-  readonly error?: Omit<DryRunError, 'position' | 'stack'> & {
+  readonly error?: {
+    readonly code: string;
+    readonly status: number;
+    readonly title: string;
+    readonly detail?: string;
+    readonly message?: string;
+    readonly errors?: Readonly<Record<string, string | readonly string[]>>;
     readonly place?: Place;
     readonly stack?: readonly (Partial<Place> & { readonly function?: string })[];
     readonly excerpt?: string;

@@ -1,6 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isMap, isNode, isScalar, LineCounter, parseDocument, type Document } from 'yaml';
+import {
+  isMap,
+  isNode,
+  isScalar,
+  LineCounter,
+  parseDocument,
+  stringify,
+  type Document,
+  type ScalarTag,
+} from 'yaml';
 import { codeOf, usage, type Failure } from '../failure';
 
 export type Path = readonly (string | number)[];
@@ -15,24 +24,27 @@ export class Secret {
   ) {}
 }
 
-/** The tags by which a file names a value without holding it. */
-const customTags = [
-  {
-    tag: '!env',
+/** A tag by which a file names a value without holding it. */
+function tagOf(from: Secret['from'], form: RegExp, needs: string): ScalarTag {
+  return {
+    tag: `!${from}`,
+    identify: (value) => value instanceof Secret && value.from === from,
     resolve: (name: string, fail: (message: string) => void) => {
-      if (!/^[A-Za-z_]\w*$/.test(name)) fail('!env needs the name of a variable: !env API_KEY');
-      return new Secret('env', name);
+      if (!form.test(name)) fail(`!${from} needs ${needs}`);
+      return new Secret(from, name);
     },
-  },
-  {
-    tag: '!file',
-    resolve: (path: string, fail: (message: string) => void) => {
-      if (path === '') fail('!file needs the path of a file: !file secrets/api-key');
-      return new Secret('file', path);
-    },
-  },
-  { tag: '!keep', resolve: () => new Secret('keep') },
+    stringify: ({ value }) => (value as Secret).name,
+  };
+}
+
+const customTags: readonly ScalarTag[] = [
+  tagOf('env', /^[A-Za-z_]\w*$/, 'the name of a variable: !env API_KEY'),
+  tagOf('file', /./, 'the path of a file: !file secrets/api-key'),
+  tagOf('keep', /^$/, 'nothing behind it'),
 ];
+
+export const writeYaml = (value: unknown): string =>
+  stringify(value, { customTags: [...customTags], lineWidth: 100 }).replace(/ +$/gm, '');
 
 /** A file whose members know their lines. */
 export class YamlFile {
@@ -47,7 +59,7 @@ export class YamlFile {
   ) {
     this.#document = parseDocument(text, {
       lineCounter: this.#lines,
-      customTags,
+      customTags: [...customTags],
       prettyErrors: false,
       // Aliases would let a small file become a large one.
       merge: false,
