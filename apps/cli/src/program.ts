@@ -41,9 +41,7 @@ export function programOf(contextFor: (options: GlobalOptions) => Context): Comm
 
   add('login', 'store a key, which is read from standard input', async () => {
     return (await import('./commands/login')).login;
-  })
-    .option('--link', 'sign in with a link of the console in place of a key')
-    .option('--allow-http', 'send the key through a network in the clear');
+  }).option('--allow-http', 'send the key through a network in the clear');
   add('logout', 'delete the stored keys of the profile', async () => {
     return (await import('./commands/login')).logout;
   });
@@ -103,6 +101,14 @@ export function programOf(contextFor: (options: GlobalOptions) => Context): Comm
   add('pull', 'write what is deployed into files; values stay where they are', async () => {
     return (await import('./commands/pull')).pull;
   }).option('--force', 'overwrite files that differ');
+  add('completion <shell>', 'a script for bash, zsh or fish', async () => {
+    return (await import('./commands/completion')).completion;
+  });
+  const hidden = program.command('complete [words...]', { hidden: true }).allowUnknownOption();
+  hidden.copyInheritedSettings(program).action(async (words: string[]) => {
+    const { complete } = await import('./commands/completion');
+    complete(contextFor({ color: false }), {}, ...words);
+  });
   return program;
 }
 

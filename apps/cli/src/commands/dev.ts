@@ -1,9 +1,10 @@
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { watch } from 'chokidar';
 import type { Context } from '../context';
 import { Failure, usage } from '../failure';
-import { findProject, readResource } from '../project/project';
+import { findProject, projectFile, readResource } from '../project/project';
 import { Trials, type Outcome, type ProxyTrial } from '../project/trial';
 import { readText } from '../project/yaml-file';
 import { wordsOf } from '../words-of-outcome';
@@ -21,7 +22,10 @@ export async function dev(context: Context, options: DevOptions, slug: string): 
   const root = findProject(cwd);
   const run = runOf(context, options, root, slug);
   if (options.once) {
-    const outcome = await terminal.progress('running', run(new Set()));
+    const outcome = await terminal.progress(
+      'running',
+      run(() => undefined),
+    );
     show(context, outcome);
     if (outcome.status === 'completed') return;
     throw new Failure('failed', `${slug} failed.`);
@@ -29,7 +33,7 @@ export async function dev(context: Context, options: DevOptions, slug: string): 
   await watchAndRun(context, root, run);
 }
 
-type Run = (watched: Set<string>) => Promise<Outcome>;
+type Run = (watch: (file: string) => void) => Promise<Outcome>;
 
 function runOf(context: Context, options: DevOptions, root: string, slug: string): Run {
   const { cwd, env } = context;
@@ -40,10 +44,9 @@ function runOf(context: Context, options: DevOptions, root: string, slug: string
   const input = options.args === undefined ? usual : relative(root, resolve(cwd, options.args));
   const { network = false, svc = false } = options;
   return async (watched) => {
-    watched.add(input).add('glovebox.yaml');
+    [input, projectFile, `${folder}/${kind}.yaml`].forEach(watched);
     const files = readResource(root, slug);
-    watched.add(files.yaml.name);
-    const add = (names: readonly string[]): void => names.forEach((name) => void watched.add(name));
+    const add = (names: readonly string[]): void => names.forEach(watched);
     const isThere = options.args !== undefined || existsSync(join(root, input));
     const given = isThere ? parse(input, readText(root, input)) : {};
     return files.kind === 'reactor'
@@ -60,54 +63,56 @@ function parse(name: string, text: string): unknown {
   }
 }
 
+const ignored = /(?:^|[/\\])(?:node_modules|\.git|\.glovebox)(?:[/\\]|$)/;
+/** A save empties a file before it fills it. */
+const settleMs = 10;
+/** Where the system tells nothing, files are looked at. */
+const lookMs = 1_000;
+
 async function watchAndRun(context: Context, root: string, run: Run): Promise<void> {
-  const { terminal, signal } = context;
-  const watched = new Set<string>();
-  const ignored = /(?:^|[/\\])(?:node_modules|\.git|\.glovebox)(?:[/\\]|$)/;
+  const { signal } = context;
   const watcher = watch(root, {
     ignored: (path) => ignored.test(relative(root, path)),
     ignoreInitial: true,
-    // A save that replaces the file is one change.
-    atomic: 20,
   });
-  let changed: (() => void) | undefined;
-  let changedAt: number | undefined;
-  watcher.on('all', (_, path) => {
-    if (!watched.has(relative(root, path).replaceAll('\\', '/'))) return;
-    changedAt ??= performance.now();
-    changed?.();
-  });
-  const isReady = new Promise<void>((done) => void watcher.once('ready', done));
-  const isOver = new Promise<void>((done) => {
-    if (signal.aborted) done();
-    signal.addEventListener('abort', () => done(), { once: true });
-  });
+  let wake: (() => void) | undefined;
+  watcher.on('all', () => wake?.());
+  signal.addEventListener('abort', () => wake?.());
   try {
-    await isReady;
+    await new Promise<void>((done) => void watcher.once('ready', done));
+    let savedAt: number | undefined;
     while (!signal.aborted) {
-      const savedAt = changedAt;
-      changedAt = undefined;
-      watched.clear();
-      await once(context, run, watched, savedAt);
-      const isChanged = new Promise<void>((done) => (changed = done));
-      // A change while it ran has been noted already.
-      if (changedAt === undefined) await Promise.race([isChanged, isOver]);
+      // Noted before a file is read, so that no save is lost.
+      const before = new Map<string, string>();
+      const note = (file: string): void => {
+        if (!before.has(file)) before.set(file, stateOf(root, file));
+      };
+      await once(context, run, note, savedAt);
+      const isChanged = (): boolean =>
+        [...before].some(([file, state]) => stateOf(root, file) !== state);
+      while (!signal.aborted && !isChanged()) {
+        await new Promise<void>((done) => {
+          wake = done;
+          setTimeout(done, lookMs).unref();
+        });
+        savedAt = performance.now();
+      }
+      await sleep(settleMs);
     }
   } finally {
     await watcher.close();
   }
-  terminal.say('');
 }
 
 async function once(
   context: Context,
   run: Run,
-  watched: Set<string>,
+  note: (file: string) => void,
   savedAt: number | undefined,
 ): Promise<void> {
   const { terminal, signal } = context;
   try {
-    const outcome = await terminal.progress('running', run(watched));
+    const outcome = await terminal.progress('running', run(note));
     show(context, outcome, savedAt);
   } catch (error) {
     if (signal.aborted) return;
@@ -120,6 +125,12 @@ async function once(
       ),
     );
   }
+}
+
+/** Changes with the file. */
+function stateOf(root: string, file: string): string {
+  const found = statSync(join(root, file), { throwIfNoEntry: false });
+  return found ? `${found.mtimeMs} ${found.size} ${found.ino}` : 'none';
 }
 
 function show({ terminal }: Context, outcome: Outcome, savedAt?: number): void {
