@@ -22,6 +22,7 @@ const libraries = {
   idempotency: ['problems', 'seal', 'database', 'access', 'vault'],
   runs: ['problems', 'service-host', 'shares', 'seal', 'database', 'vault', 'sandbox'],
   calls: ['problems', 'service-host', 'shares', 'database'],
+  captures: ['seal', 'database'],
   reactors: [
     'problems',
     'wire',

@@ -40,6 +40,16 @@ export const crossedElsewhere: readonly {
     limits: ['ANONYMOUS_CALL_RATE_PER_MINUTE'],
   },
   {
+    spec: 'apps/management-api/src/console/sign-in.spec.ts',
+    title: 'of made-up keys asks Postgres for a part, and ends no session, not even there',
+    limits: ['context.strangeKeysPerMinute', 'strangers.knownKeysMax'],
+  },
+  {
+    spec: 'apps/management-api/src/console/sign-in.spec.ts',
+    title: 'of made-up codes is refused, and others sign in',
+    limits: ['context.signInsPerMinute'],
+  },
+  {
     spec: 'libs/calls/src/call-log.spec.ts',
     title: '50 completed and 200 failed calls of a second have rows',
     limits: ['call-log.failedCallsPerSecond', 'call-log.otherCallsPerSecond'],
@@ -53,6 +63,31 @@ export const crossedElsewhere: readonly {
     spec: 'libs/calls/src/call-log.spec.ts',
     title: 'more tokens than a row takes are stored all the same',
     limits: ['call-log.callTokensMax'],
+  },
+  {
+    spec: 'apps/management-api/src/captures/captures.spec.ts',
+    title: 'refuses %j minutes',
+    limits: ['captures.dto.captureMinutesMax'],
+  },
+  {
+    spec: 'apps/management-api/src/captures/captures.spec.ts',
+    title: 'is gone after a day, and with its proxy',
+    limits: ['keep-capture.captureHours'],
+  },
+  {
+    spec: 'apps/management-api/src/captures/captures.spec.ts',
+    title: 'of a tenant is at most 100 calls of 10 MiB',
+    limits: ['keep-capture.capturesMax', 'keep-capture.captureBytesMax'],
+  },
+  {
+    spec: 'apps/gateway/src/capture/captures.spec.ts',
+    title: '10,000 calls leave as many captures as a second allows, and fail none',
+    limits: ['captures.capturesAtOnce', 'captures.capturesPerSecond'],
+  },
+  {
+    spec: 'apps/gateway/src/capture/captures.spec.ts',
+    title: 'of a long body the beginning is kept, and a message has at most 64 KiB',
+    limits: ['kept-body.keptBytesMax', 'captured-messages.messageBytesMax'],
   },
   {
     spec: 'apps/management-api/src/calls/calls.spec.ts',
@@ -262,6 +297,11 @@ export const crossedElsewhere: readonly {
     title: 'of many failed runs of a tenant the newest are kept',
     limits: ['RUN_ARGUMENTS_PER_TENANT'],
   },
+  {
+    spec: 'apps/management-api/src/runs/code-of-run.spec.ts',
+    title: 'is bounded for each tenant in number and in bytes: the oldest goes first',
+    limits: ['code-texts.codeTextsMax', 'code-texts.codeTextBytesMax'],
+  },
 ];
 
 /** Limits that no request can be made to reach, with the reason. */
@@ -411,8 +451,19 @@ export const unreachable: readonly {
     ],
   },
   {
+    reason: 'met by what is kept of a call, after its answer',
+    limits: [
+      ...['captures.capturedCallsMax', 'captures.allowancesMax'],
+      ...['captured-messages.headBytesMax', 'captured-messages.headersMax'],
+      ...['captured-messages.stepsMax', 'capture.knownCharactersMax', 'shown-leaf.pathShownMax'],
+    ],
+  },
+  {
     reason: 'met between management API and gateway, below the limits of the body',
-    limits: ['order.orderBytesMax', 'hand-over.answerBytesMax', 'hand-over.connectionsMax'],
+    limits: [
+      ...['order.orderBytesMax', 'hand-over.answerBytesMax', 'hand-over.connectionsMax'],
+      'used-tickets.usedMax',
+    ],
   },
   {
     reason: 'met by what a dry run shows, not by its request',

@@ -13,7 +13,7 @@ import {
 import { PlantedSearch, type Find } from './planted-search';
 import { PlantedSecrets } from './planted-secrets';
 import { plantEverything, type PlantedResources } from './planted-resources';
-import { readRuns, refuseEverything, useEverything } from './planted-uses';
+import { readCaptures, readRuns, refuseEverything, useEverything } from './planted-uses';
 import { call, devFile, runningProduct, until } from '../product';
 import { startReceiver, type Receiver } from '../receiver';
 
@@ -69,10 +69,13 @@ async function allIsWritten(): Promise<void> {
          WHERE reactor_id = $1 AND status = 'pending' AND attempts > 0`,
         [planted.reactorId],
       );
+      const captured = await postgres.query('SELECT 1 FROM captures WHERE proxy_id = $1 LIMIT 9', [
+        planted.proxyId,
+      ]);
       const counted = await postgres.query('SELECT 1 FROM call_summary WHERE proxy_id = $1', [
         planted.proxyId,
       ]);
-      return tried.rows.length > 0 && counted.rows.length > 0;
+      return tried.rows.length > 0 && counted.rows.length > 0 && captured.rows.length > 8;
     }, 30_000);
   } finally {
     await postgres.end();
@@ -97,6 +100,7 @@ it('no secret is in any column of Postgres', async () => {
   expectSeen(places, /public\.proxies/, planted.proxyId);
   expectSeen(places, /public\.ended_runs/, planted.reactorId);
   expectSeen(places, /public\.calls/, planted.proxyId);
+  expectSeen(places, /public\.captures/, planted.proxyId);
   expectSeen(places, /public\.call_summary/, planted.proxyId);
   expectSeen(places, /public\.audit_log/, planted.tokens.text);
   expect(findsIn(places)).toEqual([]);
@@ -108,6 +112,14 @@ it('no secret is in what is told of a run', async () => {
     expectSeen(runs, /run/, text);
   }
   expect(findsIn(runs)).toEqual([]);
+});
+
+it('no secret is in what is told of captured calls', async () => {
+  const captures = await readCaptures(product, planted);
+  for (const text of ['"sent"', '"received"', '<hidden>', planted.tokens.text]) {
+    expectSeen(captures, /capture/, text);
+  }
+  expect(findsIn(captures)).toEqual([]);
 });
 
 it('no secret is in Redis, nor was it ever sent there', async () => {

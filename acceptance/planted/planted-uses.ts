@@ -12,6 +12,7 @@ export async function useEverything(
   receiver: Receiver,
   look: () => void,
 ): Promise<void> {
+  await captureCalls(product, planted);
   await useProxies(product, secrets, planted, receiver);
   await useVault(product, secrets, planted);
   look();
@@ -20,6 +21,32 @@ export async function useEverything(
   await throwInReactor(product, secrets, planted, receiver);
   look();
   await tryUnsaved(product, secrets, planted);
+}
+
+/** Messages of the proxy are kept as shapes from now on. */
+async function captureCalls(
+  { baseUrl, adminKey: key }: Product,
+  { proxyId }: PlantedResources,
+): Promise<void> {
+  const path = `${baseUrl}/proxies/${proxyId}/captures`;
+  const { status, text } = await call('POST', path, { key, body: { minutes: 60 } });
+  requireStatus(status, 201, text);
+}
+
+/** All that is told of captured calls. */
+export async function readCaptures(
+  { baseUrl, adminKey: key }: Product,
+  { proxyId }: PlantedResources,
+): Promise<Place[]> {
+  const path = `${baseUrl}/proxies/${proxyId}/captures`;
+  const list = await call('GET', `${path}?size=100`, { key });
+  const places: Place[] = [];
+  for (const { id } of list.body.data as { id: string }[]) {
+    const { status, text } = await call('GET', `${path}/${id}`, { key });
+    requireStatus(status, 200, text);
+    places.push([`capture ${id}`, Buffer.from(text)]);
+  }
+  return places;
 }
 
 /** Code that is not saved gets arguments, messages and the stored configuration. */

@@ -2,7 +2,7 @@ import { Queue } from 'bullmq';
 import { CallLog } from '@glovebox/calls';
 import { connectDatabase, type Database, type KeyUses } from '@glovebox/database';
 import type { DefinitionConnection, DefinitionFollower } from '@glovebox/definitions';
-import { Tickets } from '@glovebox/dry-runs';
+import { Tickets, UsedTickets } from '@glovebox/dry-runs';
 import {
   createEgress,
   egressPolicyOf,
@@ -30,6 +30,7 @@ import { createCallShares, type CallShares } from './call/call-shares';
 import { KnownKeys } from './call/caller';
 import { Pages } from './call/pages';
 import { CallRates } from './call/rates/call-rates';
+import { Captures } from './capture/captures';
 import type { GatewayConfig } from './config';
 import { Tunnels } from './connection/upgrade';
 import { KeptOutcomes } from './react/kept-outcomes';
@@ -70,6 +71,7 @@ export interface GatewayContext {
   readonly runs: Queue;
   readonly runLog: Pick<RunLog, 'recorder'>;
   readonly callLog: CallLog;
+  readonly captures: Captures;
   readonly egress: Egress;
   readonly destinations: Destinations;
   readonly shares: CallShares;
@@ -81,6 +83,7 @@ export interface GatewayContext {
   readonly hopMarker: string;
   /** Of management APIs, for dry runs. */
   readonly tickets: Tickets;
+  readonly usedTickets: UsedTickets;
   readonly headers: ServiceHeaders;
   close(): Promise<void>;
 }
@@ -195,6 +198,13 @@ export async function createGatewayContext(
   const rates = new CallRates(config, queueRedis, onFault('calls were not counted together'));
   const runLog = new RunLog({ sql: database, sealer: stores.sealer, registry, logger });
   const callLog = new CallLog({ sql: database, registry, logger });
+  const captures = new Captures({
+    sql: database,
+    sealer: stores.sealer,
+    registry,
+    logger,
+    headers,
+  });
   const accessLog = config.ACCESS_LOG ? new AccessLog(writeAccessLog) : null;
   const failureLog = accessLog ? null : new FailureLog(logger);
   const tracer =
@@ -227,6 +237,7 @@ export async function createGatewayContext(
     runs,
     runLog,
     callLog,
+    captures,
     egress,
     destinations,
     shares,
@@ -236,6 +247,7 @@ export async function createGatewayContext(
     pages: new Pages({ headers, follower, keyHash }),
     hopMarker: hopMarkerOf(keyHash),
     tickets: await Tickets.by(stores.sealer),
+    usedTickets: new UsedTickets(),
     headers,
     async close() {
       rates.close();
@@ -247,6 +259,7 @@ export async function createGatewayContext(
       await runsRecorded(recordsWaitMs);
       await runLog.stop();
       await callLog.stop();
+      await captures.stop();
       await runs.close();
       queueRedis.disconnect();
       await stores.close();

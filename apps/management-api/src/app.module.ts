@@ -7,6 +7,10 @@ import { ApplicationsController } from './applications/applications.controller';
 import { ApplicationsService } from './applications/applications.service';
 import { CallsController } from './calls/calls.controller';
 import { CallsService } from './calls/calls.service';
+import { CapturesController } from './captures/captures.controller';
+import { CapturesService } from './captures/captures.service';
+import { PeopleController } from './console/people.controller';
+import { PeopleService } from './console/people.service';
 import { RevealsController } from './console/reveals.controller';
 import { SessionController } from './console/session.controller';
 import { serveSignIn } from './console/sign-in';
@@ -51,6 +55,7 @@ export const controllers: Type[] = [
   ReactorFormulasController,
   ReactorsController,
   ProxiesController,
+  CapturesController,
   OverviewController,
   DryRunsController,
   CallsController,
@@ -60,6 +65,7 @@ export const controllers: Type[] = [
   DeliveriesController,
   TenantsController,
   LogsController,
+  PeopleController,
   TokensController,
   TokenizeController,
 ];
@@ -83,6 +89,7 @@ class AppModule {
         ReactorFormulasService,
         ReactorsService,
         ProxiesService,
+        CapturesService,
         OverviewService,
         DryRunsService,
         CallsService,
@@ -91,6 +98,7 @@ class AppModule {
         DeliveriesService,
         TenantsService,
         LogsService,
+        PeopleService,
         TokensService,
       ],
     };

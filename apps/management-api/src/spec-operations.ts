@@ -70,6 +70,9 @@ export const operations: readonly Operation[] = [
   { method: 'get', path: '/tenants/self/webhook-secret', permission: 'tenant:update' },
   { method: 'post', path: '/tenants/self/webhook-secret/rotate', permission: 'tenant:update' },
   { method: 'get', path: '/logs', permission: 'log:read' },
+  { method: 'get', path: '/sessions', permission: 'application:read' },
+  { method: 'delete', path: '/sessions/:id', permission: 'application:update' },
+  { method: 'delete', path: '/people/:id/sessions', permission: 'application:update' },
   { method: 'get', path: '/overview', permission: 'log:read' },
   { method: 'get', path: '/calls', permission: 'log:read' },
   { method: 'get', path: '/calls/summary', permission: 'log:read' },
@@ -149,6 +152,10 @@ export const operations: readonly Operation[] = [
     permission: 'proxy:update',
     body: () => ({ name: 'name' }),
   },
+  { method: 'post', path: '/proxies/:id/captures', permission: 'proxy:update' },
+  { method: 'get', path: '/proxies/:id/captures', permission: 'proxy:update' },
+  { method: 'get', path: '/proxies/:id/captures/:capture_id', permission: 'proxy:update' },
+  { method: 'delete', path: '/proxies/:id/captures', permission: 'proxy:update' },
   { method: 'delete', path: '/proxies/:id', permission: 'proxy:delete' },
 
   {
@@ -197,5 +204,5 @@ export function urlOf({ path }: Operation, ids: Ids, other?: string): string {
   return path
     .replace(':id', other ?? resource[family] ?? '')
     .replace(':key_id', ids.key)
-    .replace(/:run_id|:request_id/, ids.run);
+    .replace(/:run_id|:request_id|:capture_id/, ids.run);
 }

@@ -144,13 +144,24 @@ export interface ProxyDefinition {
   readonly allowedOrigins: readonly string[];
 }
 
+/** The shapes of a proxy's calls are kept until a time. Its id is that of the proxy. */
+export interface CaptureDefinition {
+  readonly kind: 'capture';
+  readonly id: string;
+  readonly tenantId: string;
+  readonly until: string;
+  /** Whole texts are kept, as far as the setting of the tenant allows it. */
+  readonly whole: boolean;
+}
+
 /** A resource at run time: all that the data plane needs of it, and nothing else. */
 export type Definition =
   | TenantDefinition
   | ApplicationDefinition
   | FormulaDefinition
   | ReactorDefinition
-  | ProxyDefinition;
+  | ProxyDefinition
+  | CaptureDefinition;
 
 export type DefinitionKind = Definition['kind'];
 export type DefinitionOf<Kind extends DefinitionKind> = Extract<Definition, { kind: Kind }>;

@@ -2,6 +2,7 @@ export { connectDefinitions, definitionConnections, type DefinitionConnection } 
 export type {
   ApplicationDefinition,
   Definition,
+  CaptureDefinition,
   DefinitionKind,
   DefinitionOf,
   FormulaDefinition,
@@ -25,6 +26,7 @@ export {
   isUnderstood,
   listLog,
   readPayloads,
+  isDefined,
   versionOf,
 } from './log';
 export {

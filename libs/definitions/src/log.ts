@@ -131,6 +131,15 @@ export async function versionOf(sql: Sql, kind: DefinitionKind, id: string): Pro
   return Number(row?.version ?? 0);
 }
 
+/** Whether the log has a definition now. */
+export async function isDefined(sql: Sql, kind: DefinitionKind, id: string): Promise<boolean> {
+  const rows = await sql.query(
+    'SELECT 1 FROM definition_log WHERE kind = $1 AND id = $2 AND payload IS NOT NULL',
+    [kind, id],
+  );
+  return rows.length > 0;
+}
+
 /** One statement each would ask the server as often. One statement for all could time out. */
 const deletionsPerStatement = 10_000;
 

@@ -235,6 +235,13 @@ const definition = variants<'kind', Definition>('kind', {
     tls: object({ certificate: since(2), privateKey: since(2), authority: since(2) }),
     allowedOrigins: since(2),
   }),
+  capture: object({
+    kind: since(3),
+    id: since(3),
+    tenantId: since(3),
+    until: since(3),
+    whole: since(3),
+  }),
 });
 
 /** The lowest version of a reader that understands all of the definition. */

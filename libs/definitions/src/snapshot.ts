@@ -2,6 +2,7 @@ import type { Principal } from '@glovebox/access';
 import { Problem } from '@glovebox/problems';
 import type {
   ApplicationDefinition,
+  CaptureDefinition,
   Definition,
   DefinitionKind,
   DefinitionOf,
@@ -24,6 +25,7 @@ export class DefinitionSnapshot {
   readonly #byId = new Map<string, Definition>();
   readonly #applicationByKeyHash = new Map<string, ApplicationDefinition>();
   readonly #proxyByKeyHash = new Map<string, ProxyDefinition>();
+  readonly #captureOfProxy = new Map<string, CaptureDefinition>();
   readonly #originsOfApplications = new ListedOrigins(hasExpired);
   readonly #originsOfProxies = new ListedOrigins(() => false);
   readonly #unreadable = new Set<string>();
@@ -52,6 +54,14 @@ export class DefinitionSnapshot {
     const proxy = this.#proxyByKeyHash.get(hash);
     if (!proxy && this.#newerKeyHashes.has(hash)) throw tooOldFor('proxy');
     return proxy;
+  }
+
+  /**
+   * What is kept of a proxy's calls, also where its time is over. A definition of a newer release
+   * counts as none: it must not keep calls from being served. Hot path.
+   */
+  captureOf(proxyId: string): CaptureDefinition | undefined {
+    return this.#captureOfProxy.get(proxyId);
   }
 
   principalByKeyHash(hash: string): Principal | undefined {
@@ -112,6 +122,7 @@ export class DefinitionSnapshot {
       this.#proxyByKeyHash.set(definition.keyHash, definition);
       this.#originsOfProxies.add(definition);
     }
+    if (definition.kind === 'capture') this.#captureOfProxy.set(definition.id, definition);
     if (definition.kind === 'application') {
       this.#originsOfApplications.add(definition);
       for (const { hash } of definition.keys) this.#applicationByKeyHash.set(hash, definition);
@@ -131,6 +142,7 @@ export class DefinitionSnapshot {
       this.#proxyByKeyHash.delete(definition.keyHash);
       this.#originsOfProxies.remove(definition);
     }
+    if (definition.kind === 'capture') this.#captureOfProxy.delete(id);
     if (definition.kind === 'application') {
       this.#originsOfApplications.remove(definition);
       for (const { hash } of definition.keys) this.#applicationByKeyHash.delete(hash);

@@ -1,6 +1,13 @@
 export { waitingLines } from './line-redactions';
 export { OpenedValues } from './opened-values';
-export { redactorOf, type KnownToRun } from './redact';
+export {
+  nameValues,
+  redacted,
+  redactorOf,
+  type KnownToRun,
+  type NamedPart,
+  type NamedValue,
+} from './redact';
 export { redactedValue, secretsOf } from './redacted-value';
 export { RunRecording, runsRecorded } from './run-recording';
 export { asyncTimeoutMaxMs, returnedValue, type Ran } from './reactor-response';

@@ -5,7 +5,7 @@ import type { Problem } from '@glovebox/problems';
 import type { ThrownError } from '@glovebox/sandbox';
 import { fractionsFrom, testSeed } from '@glovebox/testing';
 import { OpenedValues } from './opened-values';
-import { knownValuesMax, redactorOf, type KnownToRun } from './redact';
+import { knownValuesMax, nameValues, redactorOf, type KnownToRun } from './redact';
 import { returnedValue } from './reactor-response';
 import { aReactor, knowing } from './spec-known';
 
@@ -403,3 +403,38 @@ async function problemOf(known: readonly unknown[], error: ThrownError): Promise
   }
   throw new Error('nothing was thrown');
 }
+
+describe('values with names', () => {
+  const named = (lines: readonly string[], stepsMax = 1_000_000) =>
+    atOnce(
+      nameValues(
+        lines,
+        [
+          { name: 'last four', value: '4242' },
+          { name: 'card', value: { number: '5555444433334242', cvc: '987', 'Ada Lovelace': 1 } },
+          { name: 'again', value: '4242' },
+        ],
+        stepsMax,
+      ),
+    );
+
+  it('are named in texts: of those that overlap the longer one, of those that are the same the first', () => {
+    expect(named(['a 5555444433334242, 4242', base64('5555444433334242'), 'plain'])).toEqual([
+      [{ text: 'a ' }, { name: 'card' }, { text: ', ' }, { name: 'last four' }],
+      [{ name: 'card' }, { text: '==' }],
+      [{ text: 'plain' }],
+    ]);
+  });
+
+  it('count with the names of their members, and as words where they are short', () => {
+    expect(named(['Ada Lovelace', '987', '9876'])).toEqual([
+      [{ name: 'card' }],
+      [{ name: 'card' }],
+      [{ text: '9876' }],
+    ]);
+  });
+
+  it('are not looked for where that takes too much work', () => {
+    expect(named(['x'.repeat(10_000)], 1_000)).toBeUndefined();
+  });
+});

@@ -67,20 +67,108 @@ export function redactorOf(known: KnownToRun, stepsMax = redactionStepsMax): Red
     // Most runs throw nothing, so the index is made for the first text.
     index ??= yield* indexOf(known);
     if (index === 'too many') return lines.map(() => redacted);
-    const text = lines.join('\n');
-    const hidden = new Uint8Array(text.length);
-    const cuts = cutsIn(text);
-    for (const view of viewsOf(lines)) {
-      if (stepsLeft > 0) stepsLeft -= yield* hide(view, index, { hidden, cuts }, stepsLeft);
-      if (stepsLeft <= 0) return lines.map(() => redacted);
-    }
-    let end = -1;
-    return lines.map((line) => {
-      const begin = end + 1;
-      end = begin + line.length;
-      return withoutHidden(line, hidden.subarray(begin, end));
-    });
+    const hidden = new Uint8Array(charactersOf(lines));
+    const found: OnFound = (from, to) => hidden.fill(1, from, to);
+    stepsLeft -= yield* look(lines, index, found, stepsLeft);
+    if (stepsLeft <= 0) return lines.map(() => redacted);
+    return eachLine(lines, (line, begin, end) => withoutHidden(line, hidden.subarray(begin, end)));
   };
+}
+
+/** Names of members of our own types of data. */
+const typedNames: ReadonlySet<string> = new Set(typedMembers);
+
+/** A value, and the text that is shown in its place. Names of its members count as values. */
+export interface NamedValue {
+  readonly name: string;
+  readonly value: unknown;
+}
+
+/** A part of a text: as it is, or the name of the value that it shows. */
+export type NamedPart = { readonly text: string } | { readonly name: string };
+
+/**
+ * Finds these values in texts, in every form that `redactorOf` finds, and names them. Of two that
+ * overlap the longer one is named, of two that are the same the first. Undefined: it would take too
+ * much work.
+ */
+export function* nameValues(
+  lines: readonly string[],
+  known: readonly NamedValue[],
+  stepsMax: number,
+): Work<readonly (readonly NamedPart[])[] | undefined> {
+  const index = emptyIndex('');
+  const names = new Map<string, string>();
+  let left = knownValuesMax;
+  for (const { name, value } of known) {
+    const before = index.values.length;
+    const words = index.words.size;
+    const members = new Set<string>();
+    left = yield* addValues(index, [value], left, (member) => members.add(member));
+    for (const member of members) {
+      if (member.length >= nameLengthMin && !typedNames.has(member)) addValue(index, member);
+    }
+    left -= members.size;
+    if (left < 0) return undefined;
+    for (const added of index.values.slice(before)) {
+      const bytes = byteText(added.slice(0, valueCharactersMax));
+      if (!names.has(bytes)) names.set(bytes, name);
+    }
+    for (const word of [...index.words.keys()].slice(words)) names.set(word, name);
+  }
+  const length = charactersOf(lines);
+  const found: [from: number, to: number, name: string][] = [];
+  const onFound: OnFound = (from, to, value) =>
+    found.push([from, Math.min(to, length), names.get(value) ?? redacted]);
+  if ((yield* look(lines, index, onFound, stepsMax)) >= stepsMax) return undefined;
+  const nameAt: (string | undefined)[] = Array.from({ length });
+  found.sort(([a, b], [c, d]) => b - a - (d - c));
+  for (const [from, to, name] of found) nameAt.fill(name, from, to);
+  return eachLine(lines, (line, begin, end) => namedParts(line, nameAt.slice(begin, end)));
+}
+
+function namedParts(line: string, nameAt: readonly (string | undefined)[]): NamedPart[] {
+  const parts: NamedPart[] = [];
+  for (let at = 0; at < line.length;) {
+    const name = nameAt[at];
+    let end = at + 1;
+    while (end < line.length && nameAt[end] === name) end += 1;
+    parts.push(name === undefined ? { text: line.slice(at, end) } : { name });
+    at = end;
+  }
+  return parts;
+}
+
+/** Texts that stand one below the other, with a line break between two. */
+const charactersOf = (lines: readonly string[]): number =>
+  lines.reduce((sum, { length }) => sum + length, Math.max(lines.length - 1, 0));
+
+function eachLine<Shown>(
+  lines: readonly string[],
+  show: (line: string, begin: number, end: number) => Shown,
+): Shown[] {
+  let end = -1;
+  return lines.map((line) => {
+    const begin = end + 1;
+    end = begin + line.length;
+    return show(line, begin, end);
+  });
+}
+
+/** Looks for known values in every view. Returns the steps it took, at least `stepsMax` if too many. */
+function* look(
+  lines: readonly string[],
+  index: Index,
+  onFound: OnFound,
+  stepsMax: number,
+): Work<number> {
+  let steps = 0;
+  const cuts = cutsIn(lines.join('\n'));
+  for (const view of viewsOf(lines)) {
+    if (steps < stepsMax) steps += yield* hide(view, index, { onFound, cuts }, stepsMax - steps);
+    if (steps >= stepsMax) break;
+  }
+  return steps;
 }
 
 // ---- the index of known values, by their first bytes ----
@@ -110,16 +198,7 @@ const valuesAtOnce = 1_000;
 function* indexOf(known: KnownToRun): Work<Index | 'too many'> {
   const { data, opened, configuration, code } = known;
   if (opened.values === undefined) return 'too many';
-  const index: Index = {
-    last: new Int32Array(1 << hashBits).fill(-1),
-    before: [],
-    values: [],
-    bytes: new Map(),
-    words: new Map(),
-    namesFrom: Infinity,
-    inCode: new Map(),
-    code,
-  };
+  const index = emptyIndex(code);
   const names = new Set<string>();
   const shown = shownNames(known);
   const addName = (name: string): void => {
@@ -139,6 +218,17 @@ function* indexOf(known: KnownToRun): Work<Index | 'too many'> {
   }
   return index;
 }
+
+const emptyIndex = (code: string): Index => ({
+  last: new Int32Array(1 << hashBits).fill(-1),
+  before: [],
+  values: [],
+  bytes: new Map(),
+  words: new Map(),
+  namesFrom: Infinity,
+  inCode: new Map(),
+  code,
+});
 
 /** A place in the arguments. */
 interface ArgumentPlace {
@@ -357,23 +447,25 @@ function contains(text: string, part: string): boolean {
 
 // ---- one pass over a view ----
 
+/** Characters that show a value. `value`: the bytes of its beginning, or the whole of a word. */
+type OnFound = (from: number, to: number, value: string) => void;
+
 interface Found {
-  /** 1 for each character that is not shown. */
-  readonly hidden: Uint8Array;
+  readonly onFound: OnFound;
   /** Places up to which a value may be cut. */
   readonly cuts: ReadonlySet<number>;
 }
 
 const nowhere: ReadonlySet<number> = new Set();
 
-/** Marks known values as hidden. Returns the steps it took, and stops above `stepsMax`. */
-function* hide(view: View, index: Index, { hidden, cuts }: Found, stepsMax: number): Work<number> {
+/** Finds known values. Returns the steps it took, and stops above `stepsMax`. */
+function* hide(view: View, index: Index, { onFound, cuts }: Found, stepsMax: number): Work<number> {
   const { codes, starts } = view;
   const { last, before } = index;
   let steps = codes.length * stepsPerByte;
   let stepsYielded = 0;
   for (let at = 0; at < codes.length && steps <= stepsMax; at += 1) {
-    if (view.hasWords && index.words.size > 0) hideWord(view, index, at, hidden);
+    if (view.hasWords && index.words.size > 0) findWord(view, index, at, onFound);
     if (at + partLengthMin > codes.length) continue;
     const slot = hash(codes[at] ?? 0, codes[at + 1] ?? 0, codes[at + 2] ?? 0, codes[at + 3] ?? 0);
     let candidate = last[slot] ?? -1;
@@ -388,7 +480,10 @@ function* hide(view: View, index: Index, { hidden, cuts }: Found, stepsMax: numb
       if (length === value.length || isCut) {
         const inCode = shownByCode(index, candidate);
         steps += inCode.steps;
-        if (!inCode.isShown) mark(view, at, length, { hidden, cuts: isCut ? cuts : nowhere });
+        if (!inCode.isShown) {
+          const [from, to] = rangeOf(view, at, length, isCut ? cuts : nowhere);
+          onFound(from, to, value);
+        }
       }
       if (steps - stepsYielded > stepsAtOnce) {
         stepsYielded = steps;
@@ -407,7 +502,7 @@ function commonLength({ codes }: View, at: number, value: string): number {
 }
 
 /** Short values count as whole words, and as they are: an escape in one would be longer. */
-function hideWord(view: View, { words }: Index, at: number, hidden: Uint8Array): void {
+function findWord(view: View, { words }: Index, at: number, onFound: OnFound): void {
   if (!view.isBoundary(at - 1)) return;
   let word = '';
   for (let length = 1; length <= wordBytesMax && at + length <= view.codes.length; length += 1) {
@@ -415,17 +510,22 @@ function hideWord(view: View, { words }: Index, at: number, hidden: Uint8Array):
     word += String.fromCharCode(view.codes[end - 1] ?? 0);
     if (!words.has(word) || !view.isBoundary(end)) continue;
     const [from, to] = [view.starts[at] ?? 0, view.ends[end - 1] ?? 0];
-    if (to - from === words.get(word)) hidden.fill(1, from, to);
+    if (to - from === words.get(word)) onFound(from, to, word);
   }
 }
 
-/** Hides a cut value with the half of a letter or an escape that follows it. */
-function mark(view: View, at: number, length: number, { hidden, cuts }: Found): void {
+/** The characters of a value; of a cut one with the half of a letter or an escape that follows it. */
+function rangeOf(
+  view: View,
+  at: number,
+  length: number,
+  cuts: ReadonlySet<number>,
+): [from: number, to: number] {
   const end = at + length;
-  let to = view.ends[end - 1] ?? hidden.length;
-  if (end === view.codes.length && view.isOpen) to = hidden.length;
+  let to = view.ends[end - 1] ?? Infinity;
+  if (end === view.codes.length && view.isOpen) to = Infinity;
   while (cuts.has(to + 1)) to += 1;
-  hidden.fill(1, view.starts[at], to);
+  return [view.starts[at] ?? 0, to];
 }
 
 function withoutHidden(text: string, hidden: Uint8Array): string {

@@ -10,4 +10,8 @@ export const knownMigrations: readonly string[] = [
   'AddPeopleAndSessions0000000000008',
   'KeepArgumentsOfRuns0000000000009',
   'FindByTraceAndCode0000000000010',
+  'CaptureCalls0000000000011',
+  'KeepCodeOfRuns0000000000012',
+  'EndPeopleAndCountByBucket0000000000013',
+  'AddSlugs0000000000014',
 ];

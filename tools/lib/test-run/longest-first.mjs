@@ -37,6 +37,7 @@ export const longest = [
   'apps/runner/src/runtimes/offered-runtimes.spec.ts',
   'apps/worker/src/fair-queues.spec.ts',
   'apps/gateway/src/react/run-once.spec.ts',
+  'apps/gateway/src/capture/captures.spec.ts',
   'tools/image-files.spec.mjs',
 ].map((file) => join(repoRoot, file));
 

@@ -55,6 +55,7 @@ export function beginCall(
     requestRunId: undefined,
     responseRunId: undefined,
     isPassedOn: false,
+    capture: undefined,
     originHeaders: undefined,
     underWay: 2,
     room: undefined,
@@ -114,6 +115,7 @@ function endCall(call: Call, res: CallerResponse): void {
     call.requestBytes = bodyBytesOf(res.req);
     callLog.add(path, call, ending);
   }
+  call.capture?.end(call, ending);
   accessLog?.add(call, ending);
   failureLog?.add(call);
   tracer?.end(call, ending);

@@ -55,6 +55,14 @@ it('a proxy that needs a newer gateway is refused, beside all others, until it i
   expect((await through(proxy.key)).status).toBe(200);
 });
 
+it('a capture of a newer release keeps no call from being served', async () => {
+  const { id, key: proxyKey } = await gateway.changeableProxy(destination.url);
+  const until = new Date(Date.now() + 60_000).toISOString();
+  await gateway.define({ kind: 'capture', id, tenantId: gateway.tenantId, until, whole: false });
+  await needReader(readerVersion + 1, 'capture', id);
+  expect((await through(proxyKey)).status).toBe(200);
+});
+
 it('a proxy without callers that needs a newer gateway is refused to a page as well', async () => {
   const proxy = await gateway.changeableProxy(destination.url, {
     requireAuth: false,

@@ -13,6 +13,8 @@ export class CallerRequest extends IncomingMessage {
   /** Bytes of the body that have come. */
   bodyBytes = 0;
   private taker: ((chunk: Buffer | null) => void) | undefined;
+  /** Sees the body as it comes, whoever reads it. */
+  seenBy: { add(chunk: Buffer): void } | undefined;
 
   /**
    * Gives the body to the taker as Node reads it, and null after it, past the buffers of a stream.
@@ -23,7 +25,10 @@ export class CallerRequest extends IncomingMessage {
 
   override push(chunk: Buffer | null): boolean {
     const { taker } = this;
-    if (chunk) this.bodyBytes += chunk.length;
+    if (chunk) {
+      this.bodyBytes += chunk.length;
+      this.seenBy?.add(chunk);
+    }
     if (!taker) return super.push(chunk);
     // The stream must end too: Node asks it whether the request is over.
     if (chunk === null) super.push(null);

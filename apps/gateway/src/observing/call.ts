@@ -1,6 +1,7 @@
 import { callTokensMax, type EndedCall } from '@glovebox/calls';
 import type { Problem } from '@glovebox/problems';
 import type { Logger } from '@glovebox/service-host';
+import type { Capture } from '../capture/capture';
 
 /** The headers of an answer that tell a browser which page may read it. */
 export type OriginHeaders = Readonly<Record<string, string>>;
@@ -48,6 +49,8 @@ export interface Call extends EndedCall {
   responseRunId: string | undefined;
   /** Another server has the call, and logs it. */
   isPassedOn: boolean;
+  /** Undefined unless its messages are captured. */
+  capture: Capture | undefined;
   /** Undefined: the answer is the same for every page. */
   originHeaders: OriginHeaders | undefined;
   /** Counts the answer and the work for it. A caller that leaves ends only the answer. */

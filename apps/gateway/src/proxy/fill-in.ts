@@ -88,7 +88,8 @@ async function replaceIn(
   text: BodyText | undefined,
 ): Promise<Filled> {
   const tally = new Tally();
-  const budget = new Budget(room);
+  const { capture } = call;
+  const budget = new Budget(room, capture && ((...filled) => capture.filledIn(...filled)));
   const opening = new OpeningBudget(room.keep);
   const { requestTransform, responseTransform } = decision.decided.proxy;
   const isKept = keepsOpened || requestTransform !== null || responseTransform !== null;
@@ -100,6 +101,7 @@ async function replaceIn(
     noteTokens(call, ids);
     // The values of a streamed body leave at once.
     await decision.confirm();
+    capture?.opened(values);
     // What code writes might show them.
     if (isKept) for (const [id, value] of values) opened.set(id, value);
     return values;

@@ -201,17 +201,18 @@ class Exchange implements ConnectionWaiter, AnswerReceiver, Limited, UnderWay {
   }
 
   head(status: number, raw: string[]): void {
-    this.#answered(status);
+    this.#answered(status, raw);
     this.answer.head(status, this.answer.headersOf(status, raw));
     this.#phase = 'answering';
     const { answerMs } = this.request;
     if (answerMs !== undefined) this.#answerEndsAt = performance.now() + answerMs;
   }
 
-  #answered(status: number): void {
+  #answered(status: number, raw: readonly string[]): void {
     const { call } = this.caller;
     call.answeredAt = performance.now();
     call.destinationStatus = status;
+    call.capture?.received(status, raw);
   }
 
   headAlone(): void {
@@ -221,6 +222,7 @@ class Exchange implements ConnectionWaiter, AnswerReceiver, Limited, UnderWay {
 
   data(chunk: Buffer, isLast: boolean): boolean {
     if (!isLast) this.#limit(this.request.bodyIdleMs);
+    this.caller.call.capture?.receivedBody.add(chunk);
     if (this.answer.part(chunk, isLast)) return true;
     this.#onDrain ??= () => {
       this.#limit(this.request.bodyIdleMs);
@@ -251,7 +253,7 @@ class Exchange implements ConnectionWaiter, AnswerReceiver, Limited, UnderWay {
       socket.destroy();
       return this.failed(toProblem(thrown));
     }
-    this.#answered(status);
+    this.#answered(status, raw);
     this.#over();
     this.resolve();
   }

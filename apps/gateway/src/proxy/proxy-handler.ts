@@ -58,6 +58,7 @@ export async function handleProxy(
   if (isUpgrade(req)) refuseUpgrade(proxy);
   const head = { suffix, query, headers: forwardedHeaders(req.rawHeaders, ctx.headers) };
   const received = { req, res, decision, call, room, head };
+  ctx.captures.begin(definitions, received);
   const prepared = goesAsItIs(received) ? passedThrough(req, head) : await prepare(ctx, received);
   const outgoing = changesRequest(proxy)
     ? await transformRequest(ctx, transformingOf(received, prepared), req, prepared)
@@ -66,6 +67,7 @@ export async function handleProxy(
   if (Buffer.isBuffer(outgoing.body)) {
     room.keepOnly(outgoing.body.length + (prepared.whole?.length ?? 0));
   }
+  const body = call.capture ? call.capture.sent(outgoing) : outgoing.body;
   passTraceOn(outgoing.headers, call);
   // Added last, after the headers of callers and transforms.
   outgoing.headers.push(hopHeader, ctx.hopMarker);
@@ -78,7 +80,7 @@ export async function handleProxy(
     host: url.host,
     target: url.target,
     headers: outgoing.headers,
-    body: outgoing.body,
+    body,
     firstByteMs: proxy.timeoutMs ?? firstByteMs,
     bodyIdleMs: ctx.config.BODY_IDLE_MS,
     tunnels: isUpgrade(req) ? ctx.tunnels : null,

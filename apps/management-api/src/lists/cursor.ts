@@ -23,8 +23,9 @@ export function toCursorPage(
   { size }: CursorQuery,
   ids: readonly string[],
   rowsOf: (ids: readonly string[]) => PageRows,
+  about?: object,
 ): Page {
   const after = ids.length > size ? ids[size - 1] : undefined;
   const pagination = { page_size: size, ...(after === undefined ? {} : { after }) };
-  return new Page(pagination, rowsOf(ids.slice(0, size)));
+  return new Page(pagination, rowsOf(ids.slice(0, size)), about);
 }

@@ -6,6 +6,8 @@ export class Page {
   constructor(
     readonly pagination: object,
     readonly rows: PageRows,
+    /** Further members of the answer. */
+    readonly about: object = {},
   ) {}
 }
 

@@ -13,7 +13,7 @@ import type { Page } from './page';
  */
 export async function sendPage(
   response: Response,
-  { pagination, rows }: Page,
+  { pagination, rows, about }: Page,
   tenantId: string,
   {
     pageBytes,
@@ -22,7 +22,8 @@ export async function sendPage(
   }: { readonly pageBytes: Shares; readonly vault: Vault; readonly pace: Pace },
 ): Promise<void> {
   response.type('json');
-  const head = Buffer.from(`{"pagination":${JSON.stringify(pagination)},"data":[`);
+  const members = JSON.stringify({ ...about, pagination });
+  const head = Buffer.from(`${members.slice(0, -1)},"data":[`);
   const small = await rows.whenSmall();
   const whole = small && Buffer.concat([head, ...separated(small), tail]);
   if (whole && whole.length <= smallAnswerBytesMax) return void response.send(whole);

@@ -6,7 +6,9 @@ import { ProxyInput } from '../proxies/proxies.dto';
 import { byIdAndName, page } from './list-queries';
 import type { OperationText } from './operation-text';
 import { callOperations } from './call-operations';
+import { captureOperations } from './capture-operations';
 import { dryRunOperations } from './dry-run-operations';
+import { peopleOperations } from './people-operations';
 import { runOperations } from './run-operations';
 import { flag, instant, listOf, oneOf, ref, text } from './schema';
 import { tokenOperations } from './token-operations';
@@ -274,8 +276,10 @@ export const operations: Readonly<Record<string, OperationText>> = {
     answer: 'WebhookSecret',
   },
 
+  ...captureOperations,
   ...dryRunOperations,
   ...callOperations,
+  ...peopleOperations,
   ...runOperations,
   ...tokenOperations,
 };

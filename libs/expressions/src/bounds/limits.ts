@@ -57,7 +57,11 @@ export class Budget {
   #bytes = expandedBytesMax;
   #characters = filteredCharactersMax;
 
-  constructor(private readonly common: Common = {}) {}
+  constructor(
+    private readonly common: Common = {},
+    /** Told of each value that is put in, with the text of its expression. */
+    readonly onFilledIn?: (source: string, value: unknown) => void,
+  ) {}
 
   get keep(): Common['keep'] {
     return this.common.keep;

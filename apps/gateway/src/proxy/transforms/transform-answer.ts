@@ -81,6 +81,7 @@ export async function sendMade(
   { res, call }: Pick<Transforming, 'res' | 'call'>,
 ): Promise<void> {
   if (res.destroyed) return;
+  call.capture?.answered(status, headers, body);
   const hasNoBody = status === 204 || status === 304;
   const lines = [...withOriginHeaders([...headers], call), traceHeader, call.traceId];
   if (call.destinationStatus !== undefined) {

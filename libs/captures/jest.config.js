@@ -1,0 +1,1 @@
+module.exports = { displayName: 'captures', preset: '../../jest.preset.js' };
