@@ -1,5 +1,6 @@
 import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { licensesOf } from './bundle-packages.mjs';
 import { repoRoot } from './repo.mjs';
 
 /** CommonJS packages in a bundle that is an ES module ask for modules of Node by this name. */
@@ -21,11 +22,11 @@ export async function packCli(folder, alias) {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   try {
-    await build({
+    const { metafile } = await build({
       absWorkingDir: repoRoot,
       entryPoints: {
         glovebox: 'apps/cli/src/main.ts',
-        testing: 'apps/cli/src/testing/testing.main.ts',
+        testing: 'apps/cli/src/testing.main.ts',
       },
       outdir: folder,
       outExtension: { '.js': '.mjs' },
@@ -40,10 +41,13 @@ export async function packCli(folder, alias) {
       define: { builtVersion: JSON.stringify(version) },
       minifySyntax: true,
       minifyWhitespace: true,
-      legalComments: 'external',
+      legalComments: 'none',
+      metafile: true,
       logLevel: 'warning',
       alias,
     });
+    const inputs = Object.keys(metafile.inputs);
+    writeFileSync(join(folder, 'LICENSES'), licensesOf(repoRoot, inputs));
   } finally {
     // esbuild keeps a process for the next build.
     await stop();
@@ -56,7 +60,7 @@ export async function packCli(folder, alias) {
     type: 'module',
     bin: { glovebox: 'glovebox.mjs' },
     exports: { './testing': './testing.mjs', './package.json': './package.json' },
-    files: ['*.mjs', '*.LEGAL.txt'],
+    files: ['*.mjs', 'LICENSES'],
     engines,
     dependencies: { esbuild: devDependencies.esbuild },
   };

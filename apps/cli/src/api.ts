@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Failure } from './failure';
 
 /** An error as Glovebox answers it. */
@@ -21,6 +22,8 @@ export class ApiProblem extends Failure {
 }
 
 const timeoutMs = 60_000;
+const repeatsMax = 5;
+const longestWaitSeconds = 10;
 
 /** Calls of one key. */
 export class Api {
@@ -51,19 +54,26 @@ export class Api {
       ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
       ...more,
     };
-    const signal = AbortSignal.any([this.signal, AbortSignal.timeout(timeoutMs)]);
-    const init = { method, headers, signal, redirect: 'error' } as const;
-    const sent = body === undefined ? init : { ...init, body: JSON.stringify(body) };
-    const answer = await fetch(`${this.url}${path}`, sent).catch((error: unknown) => {
-      throw this.#noAnswer(error);
-    });
-    const text = await answer.text();
-    const parsed = parse(text);
-    if (answer.ok) return parsed as Answer;
-    throw new ApiProblem(
-      toProblem(parsed, answer.status, text),
-      answer.headers.get('svc-trace-id') ?? undefined,
-    );
+    const text = body === undefined ? undefined : JSON.stringify(body);
+    for (let repeated = 0; ; repeated += 1) {
+      const signal = AbortSignal.any([this.signal, AbortSignal.timeout(timeoutMs)]);
+      const init = { method, headers, signal, redirect: 'error' } as const;
+      const sent = text === undefined ? init : { ...init, body: text };
+      const answer = await fetch(`${this.url}${path}`, sent).catch((error: unknown) => {
+        throw this.#noAnswer(error);
+      });
+      const answered = await answer.text();
+      const parsed = parse(answered);
+      if (answer.ok) return parsed as Answer;
+      const waitMs = repeated < repeatsMax ? waitOf(answer) : undefined;
+      if (waitMs === undefined) {
+        const traceId = answer.headers.get('svc-trace-id') ?? undefined;
+        throw new ApiProblem(toProblem(parsed, answer.status, answered), traceId);
+      }
+      await sleep(waitMs, undefined, { signal: this.signal }).catch((error: unknown) => {
+        throw this.#noAnswer(error);
+      });
+    }
   }
 
   #noAnswer(error: unknown): Failure {
@@ -76,6 +86,13 @@ export class Api {
       'Is the URL right, and does Glovebox run there? `glovebox doctor` looks closer.',
     );
   }
+}
+
+/** How long to wait where nothing was done, and there may be room soon. */
+function waitOf({ status, headers }: Response): number | undefined {
+  const seconds = Number(headers.get('retry-after') ?? Number.NaN);
+  const isBusy = (status === 429 || status === 503) && seconds <= longestWaitSeconds;
+  return isBusy ? seconds * 1_000 + Math.random() * 100 : undefined;
 }
 
 function parse(text: string): unknown {

@@ -7,8 +7,6 @@ import { version } from './version';
 /** A command gets its options, then its arguments. It is loaded when it is called. */
 type Run = (context: Context, options: never, ...args: string[]) => void | Promise<void>;
 
-const keyVariables = ['GLOVEBOX_KEY', 'GLOVEBOX_PRIVATE_KEY'];
-
 const exitText = `
 Exit codes:
   0 done · 1 what was run failed · 2 written wrongly, nothing was sent · 3 no key, or it may not
@@ -112,7 +110,7 @@ export function programOf(contextFor: (options: GlobalOptions) => Context): Comm
   return program;
 }
 
-export async function run(process: NodeJS.Process): Promise<void> {
+export async function run(process: NodeJS.Process, env: NodeJS.ProcessEnv): Promise<void> {
   const interruption = new AbortController();
   const interrupt = (): void => {
     // The second one does not wait.
@@ -125,9 +123,6 @@ export async function run(process: NodeJS.Process): Promise<void> {
     if (codeOf(error) === 'EPIPE') process.exit(0);
     throw error;
   });
-  const env = { ...process.env };
-  // Programs that are started get none.
-  for (const name of keyVariables) delete process.env[name];
   let context: Context | undefined;
   const program = programOf((options) => {
     context = contextOf(options, env, process, interruption.signal);
@@ -136,14 +131,14 @@ export async function run(process: NodeJS.Process): Promise<void> {
   try {
     await program.parseAsync(process.argv);
   } catch (error) {
-    process.exitCode = explain(error, context, process);
+    process.exitCode = explain(error, context, env);
   }
 }
 
-function explain(error: unknown, context: Context | undefined, process: NodeJS.Process): number {
+function explain(error: unknown, context: Context | undefined, env: NodeJS.ProcessEnv): number {
   // Commander has said it.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitCodes.usage;
-  const { stdout, stderr, env } = process;
+  const { stdout, stderr } = process;
   const isJson = process.argv.includes('--json');
   const terminal =
     context?.terminal ?? new Terminal(stdout, stderr, { json: isJson, colour: true }, env);

@@ -84,7 +84,6 @@ function mayPaint(env: Environment, isTTY: boolean): boolean {
   return isTTY && !env.NO_COLOR && env.TERM !== 'dumb';
 }
 
-// eslint-disable-next-line no-control-regex
 const controls = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/g;
 
 /** Text of others, such as the output of code, cannot move the cursor or change the terminal. */

@@ -136,8 +136,23 @@ async function ofKey(context: Context, url: string, from: string): Promise<Check
       checks.push({ name, ok: false, says, ...(mend === undefined ? {} : { mend }) });
     }
   }
-  checks.push({ name: 'versions', ok: true, says: `glovebox ${version}, Node ${process.version}` });
-  return checks;
+  return [...checks, await ofVersions(context)];
+}
+
+async function ofVersions(context: Context): Promise<Check> {
+  interface Overview {
+    readonly processes: readonly { readonly version: string }[];
+  }
+  const mine = `glovebox ${version}, Node ${process.version}`;
+  try {
+    const { processes } = await context.api().get<Overview>('/overview');
+    const theirs = [...new Set(processes.map((one) => one.version))].sort().join(', ');
+    return { name: 'versions', ok: true, says: `${mine}; there ${theirs}` };
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    // The key may read no log: the versions there stay unknown, and nothing depends on them.
+    return { name: 'versions', ok: true, says: `${mine}; there unknown, without log:read` };
+  }
 }
 
 function mayDo(type: string, held: readonly string[]): Check[] {

@@ -7,9 +7,10 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import type { Context } from '../context';
 import { Failure, usage } from '../failure';
+import { bundler } from '../project/bundle';
 import { findProject, readProxy, readReactor } from '../project/project';
 import { Trials } from '../project/trial';
-import type { Asked } from '../testing/protocol';
+import type { Asked } from '../testing-protocol';
 
 interface TestOptions {
   readonly testNamePattern?: string;
@@ -66,7 +67,7 @@ async function buildTests(root: string, sources: readonly string[]): Promise<str
   const outdir = join(root, '.glovebox', 'tests');
   rmSync(outdir, { recursive: true, force: true });
   mkdirSync(outdir, { recursive: true });
-  const { build } = await import('esbuild');
+  const { build } = await bundler();
   const testing = fileURLToPath(new URL('testing.mjs', import.meta.url));
   const made = await build({
     absWorkingDir: root,
@@ -109,7 +110,7 @@ async function serveTrials(root: string, trials: Trials, socket: string): Promis
           : await trials.proxy(readProxy(root, asked.slug), asked.trial);
       return { outcome };
     };
-    answer()
+    void answer()
       .catch((error: unknown) => {
         const { message, hint } = error as Failure;
         return { failure: hint === undefined ? message : `${message}\n${hint}` };

@@ -78,7 +78,7 @@ async function build(
   file: string,
   options: BuildOptions,
 ): Promise<Bundle & { readonly largest: readonly string[] }> {
-  const esbuild = await import('esbuild');
+  const esbuild = await bundler();
   const made = await esbuild
     .build({ ...options, write: false, metafile: true })
     .catch((error: unknown) => {
@@ -93,6 +93,16 @@ async function build(
     inputs: Object.keys(made.metafile.inputs).filter((name) => name !== entryName),
     largest: largestOf(made.metafile),
   };
+}
+
+/** A program of each platform, which npm installs beside this one. */
+export async function bundler(): Promise<typeof import('esbuild')> {
+  try {
+    return await import('esbuild');
+  } catch (error) {
+    const why = `esbuild, which bundles code, cannot be loaded: ${(error as Error).message}`;
+    throw usage(why, 'Install glovebox again with npm, with optional dependencies.');
+  }
 }
 
 function largestOf({ outputs }: Metafile): string[] {

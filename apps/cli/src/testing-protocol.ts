@@ -1,4 +1,4 @@
-import type { Outcome, ProxyTrial, ReactorTrial } from '../project/trial';
+import type { Outcome, ProxyTrial, ReactorTrial } from './project/trial';
 
 /** What a test asks `glovebox test` for. */
 export type Asked =

@@ -1,6 +1,6 @@
 import { request as httpRequest } from 'node:http';
 import { text } from 'node:stream/consumers';
-import type { Asked, Told } from './protocol';
+import type { Asked, Told } from './testing-protocol';
 
 interface Options {
   readonly configuration?: Readonly<Record<string, string>>;
