@@ -35,6 +35,8 @@ module.exports = {
     [jestSettings]: ['exports'],
     'apps/console/vite.config.mjs': ['exports'],
     'bench/*.mjs': ['exports'],
+    // Tests of authors import them.
+    'apps/cli/src/testing.main.ts': ['exports'],
     'tools/lib/test-run/{longest-first,test-run}.mjs': ['exports'],
     // For the next migration that builds an index of a large table.
     'apps/management-api/src/migrations/build-index.ts': ['files', 'exports'],
