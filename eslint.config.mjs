@@ -63,7 +63,9 @@ const reserved = [
     packages: ['react', 'react-dom', '@tanstack/*', '@codemirror/*', 'uplot'],
     for: ['app:console'],
   },
-  { packages: ['commander', 'chokidar', 'diff', 'yaml', 'esbuild'], for: ['app:cli'] },
+  { packages: ['commander', 'chokidar', 'diff', 'yaml'], for: ['app:cli'] },
+  // In lib:sandbox for a spec alone.
+  { packages: ['esbuild'], for: ['app:cli', 'lib:sandbox'] },
   // A foreign client, for specs alone.
   { packages: ['undici'], for: ['app:gateway', 'lib:http1'] },
 ];
