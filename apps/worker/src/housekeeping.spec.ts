@@ -23,7 +23,6 @@ const tables = [
   'calls',
   'call_summary',
   'gone_tokens',
-  'captures',
 ];
 
 beforeAll(async () => {
@@ -463,6 +462,7 @@ it('calls go after 7 days, and their counts after 30', async () => {
 
 it('captured calls go after a day, and with their tenant', async () => {
   const [neighbour, gone] = [randomUUID(), randomUUID()];
+  await worker.admin.query('DELETE FROM captures');
   await worker.admin.query(
     `INSERT INTO captures (tenant_id, id, proxy_id, trace_id, method, is_whole, messages, created_at)
      SELECT tenant, gen_random_uuid(), tenant, age, 'GET', false, '', now() - age::interval
