@@ -190,6 +190,22 @@ const broken: readonly (readonly [
     /(?:has another secret|down)$/,
   ],
   [
+    'management-api',
+    'gateway',
+    'that is not there',
+    async () => ({ GATEWAY_URL: `http://127.0.0.1:${await freePort()}` }),
+    'fault',
+    /does not answer at 127/,
+  ],
+  [
+    'management-api',
+    'gateway',
+    'that is a management API',
+    () => ({ GATEWAY_URL: `http://127.0.0.1:${settingsOf('management-api').PORT}` }),
+    'fault',
+    /is none: it answers 404$/,
+  ],
+  [
     'gateway',
     'management API',
     'that is not there',

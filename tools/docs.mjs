@@ -25,15 +25,10 @@ npm run docs -- --check    writes nothing; says which of them is out of date, an
 const apps = ['gateway', 'management-api', 'worker', 'runner'];
 
 await script(help, async (args) => {
-  const { format } = await import('prettier');
-  const options = JSON.parse(readFileSync(join(repoRoot, '.prettierrc.json'), 'utf8'));
   /** @type {Record<string, string>} */
   const wanted = {
-    'docs/openapi.json': await format(await openApi(), { ...options, parser: 'json' }),
-    'docs/configuration.md': await format(await configuration(), {
-      ...options,
-      parser: 'markdown',
-    }),
+    'docs/openapi.json': await formatted('docs/openapi.json', await openApi()),
+    'docs/configuration.md': await formatted('docs/configuration.md', await configuration()),
     'k8s/monitoring/prometheus-rule.yaml': prometheusRule(),
   };
   const stale = Object.keys(wanted).filter((file) => current(file) !== wanted[file]);
@@ -44,6 +39,19 @@ await script(help, async (args) => {
   for (const file of stale) writeFileSync(join(repoRoot, file), wanted[file] ?? '');
   console.log(stale.length === 0 ? 'Nothing to change.' : `Wrote ${stale.join(', ')}`);
 });
+
+/**
+ * The text as `npm run format` would leave it.
+ *
+ * @param {string} file
+ * @param {string} text
+ */
+async function formatted(file, text) {
+  const { format } = await import('oxfmt');
+  const { code, errors } = await format(file, text, { printWidth: 100, singleQuote: true });
+  if (errors.length > 0) throw new Trouble(`${file}: ${errors[0]?.message}`);
+  return code;
+}
 
 /** @param {string} file */
 function current(file) {

@@ -63,13 +63,16 @@ it('pictures of every screen are made, light and dark, and of some on a phone', 
   const page = await openConsole();
   for (const path of paths) {
     const [, first = '', id] = path.split('?')[0]?.split('/') ?? [];
-    const name = first === '' ? 'overview' : id ? `${first}-one` : first;
+    const one = id === 'new' ? id : 'one';
+    const name = first === '' ? 'overview' : id ? `${first}-${one}` : first;
     for (const [suffix, colorScheme, width, height] of [
       ['light', 'light', 1280, 800],
       ['dark', 'dark', 1280, 800],
       ['narrow', 'light', 360, 740],
     ] as const) {
       if (suffix === 'narrow' && !narrow.includes(name)) continue;
+      // A form that makes something looks in the dark as the one that changes it.
+      if (suffix === 'dark' && id === 'new') continue;
       await page.setViewportSize({ width, height });
       await page.emulateMedia({ colorScheme });
       await page.goto(path);

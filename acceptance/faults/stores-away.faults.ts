@@ -181,20 +181,24 @@ describe('while Postgres', () => {
     const refused: Answer[] = [];
     const result = await callsDuring(async () => {
       await stack.postgres.cut();
-      const end = performance.now() + awayMs;
-      while (performance.now() < end) {
-        for (const gateway of stack.gateways) {
-          const react = { key: privateKey, body: { args: {}, callback_url: receiver.url } };
-          refused.push(
-            await invoke(gateway, target, { a: `{{${tokenId}}}` }),
-            await call('POST', `${gateway}/reactors/${reactorId}/react`, react),
-            await call('GET', `${gateway}/proxies/${target.id}`, { key: adminKey }),
-          );
+      try {
+        const end = performance.now() + awayMs;
+        while (performance.now() < end) {
+          for (const gateway of stack.gateways) {
+            const react = { key: privateKey, body: { args: {}, callback_url: receiver.url } };
+            refused.push(
+              await invoke(gateway, target, { a: `{{${tokenId}}}` }),
+              await call('POST', `${gateway}/reactors/${reactorId}/react`, react),
+              await call('GET', `${gateway}/proxies/${target.id}`, { key: adminKey }),
+            );
+          }
+          refused.push(await change(target, 'never'), await remove(target));
+          await delay(200);
         }
-        refused.push(await change(target, 'never'), await remove(target));
-        await delay(200);
+      } finally {
+        await stack.postgres.restore();
       }
-    }).finally(() => stack.postgres.restore());
+    });
     expectSuccess(result);
     expect(new Set(refused.map(({ status }) => status))).toEqual(new Set([503]));
     expect(refused.filter(({ headers }) => !headers.has('retry-after'))).toEqual([]);

@@ -40,6 +40,16 @@ export const crossedElsewhere: readonly {
     limits: ['ANONYMOUS_CALL_RATE_PER_MINUTE'],
   },
   {
+    spec: 'apps/management-api/src/console/sign-in.spec.ts',
+    title: 'of made-up keys asks Postgres for a part, and ends no session, not even there',
+    limits: ['context.strangeKeysPerMinute', 'strangers.knownKeysMax'],
+  },
+  {
+    spec: 'apps/management-api/src/console/sign-in.spec.ts',
+    title: 'of made-up codes is refused, and others sign in',
+    limits: ['context.signInsPerMinute'],
+  },
+  {
     spec: 'libs/calls/src/call-log.spec.ts',
     title: '50 completed and 200 failed calls of a second have rows',
     limits: ['call-log.failedCallsPerSecond', 'call-log.otherCallsPerSecond'],
@@ -287,6 +297,11 @@ export const crossedElsewhere: readonly {
     title: 'of many failed runs of a tenant the newest are kept',
     limits: ['RUN_ARGUMENTS_PER_TENANT'],
   },
+  {
+    spec: 'apps/management-api/src/runs/code-of-run.spec.ts',
+    title: 'is bounded for each tenant in number and in bytes: the oldest goes first',
+    limits: ['code-texts.codeTextsMax', 'code-texts.codeTextBytesMax'],
+  },
 ];
 
 /** Limits that no request can be made to reach, with the reason. */
@@ -445,7 +460,10 @@ export const unreachable: readonly {
   },
   {
     reason: 'met between management API and gateway, below the limits of the body',
-    limits: ['order.orderBytesMax', 'hand-over.answerBytesMax', 'hand-over.connectionsMax'],
+    limits: [
+      ...['order.orderBytesMax', 'hand-over.answerBytesMax', 'hand-over.connectionsMax'],
+      'used-tickets.usedMax',
+    ],
   },
   {
     reason: 'met by what a dry run shows, not by its request',

@@ -259,6 +259,7 @@ export const walks: Readonly<Record<string, Walk>> = {
   'resource-limits.listEntriesMax': application((size) => ({
     permissions: list(size, () => 'token:read'),
   })),
+  'resource-limits.slugMax': formula((size) => ({ slug: 'x'.repeat(size) })),
   'resource-limits.nameMax': application((size) => ({
     ...{ name: 'x'.repeat(size), permissions: ['token:read'] },
   })),

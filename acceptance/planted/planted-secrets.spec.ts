@@ -62,20 +62,24 @@ async function allIsWritten(): Promise<void> {
   await until(() => Promise.resolve(monitor.saw(planted.proxyId)));
   const postgres = new Client({ connectionString: product.databaseUrl });
   await postgres.connect();
-  await until(async () => {
-    const tried = await postgres.query(
-      `SELECT 1 FROM webhook_deliveries
-       WHERE reactor_id = $1 AND status = 'pending' AND attempts > 0`,
-      [planted.reactorId],
-    );
-    const captured = await postgres.query('SELECT 1 FROM captures WHERE proxy_id = $1 LIMIT 9', [
-      planted.proxyId,
-    ]);
-    const counted = await postgres.query('SELECT 1 FROM call_summary WHERE proxy_id = $1', [
-      planted.proxyId,
-    ]);
-    return tried.rows.length > 0 && counted.rows.length > 0 && captured.rows.length > 8;
-  }, 30_000).finally(() => postgres.end());
+  try {
+    await until(async () => {
+      const tried = await postgres.query(
+        `SELECT 1 FROM webhook_deliveries
+         WHERE reactor_id = $1 AND status = 'pending' AND attempts > 0`,
+        [planted.reactorId],
+      );
+      const captured = await postgres.query('SELECT 1 FROM captures WHERE proxy_id = $1 LIMIT 9', [
+        planted.proxyId,
+      ]);
+      const counted = await postgres.query('SELECT 1 FROM call_summary WHERE proxy_id = $1', [
+        planted.proxyId,
+      ]);
+      return tried.rows.length > 0 && counted.rows.length > 0 && captured.rows.length > 8;
+    }, 30_000);
+  } finally {
+    await postgres.end();
+  }
 }
 
 function findsIn(places: Iterable<Place>): Find[] {

@@ -115,7 +115,7 @@ function tableOf(checks) {
 }
 
 /**
- * A table in the format of prettier.
+ * A table as the formatter leaves it.
  *
  * @param {readonly string[]} columns
  * @param {readonly (readonly string[])[]} rows

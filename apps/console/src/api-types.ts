@@ -103,6 +103,8 @@ export interface RunDetails extends Run {
   webhook?: { status: Delivery['status']; attempts: Attempt[] };
   /** Of that moment, where it is still kept. */
   code?: string;
+  /** Other code runs now. */
+  code_changed?: boolean;
 }
 
 export interface ConsoleLine {
@@ -225,7 +227,8 @@ export interface ProxyResource {
   request_transforms?: unknown[];
   response_transforms?: unknown[];
   allowed_origins?: string[];
-  client_certificate?: { certificate: string };
+  /** The private key only where it is set anew. */
+  client_certificate?: { certificate: string; private_key?: string };
   certificate_authority?: string;
   created_at: string;
   modified_at?: string;
@@ -294,4 +297,45 @@ export interface Figures {
   failed: number;
   p50_ms?: number;
   p95_ms?: number;
+}
+
+/** Capturing is on for a while. */
+export interface CaptureWindow {
+  proxy_id: string;
+  until: string;
+  whole: boolean;
+}
+
+export interface CaptureLine {
+  id: string;
+  trace_id: string;
+  method: string;
+  status?: number;
+  code?: string;
+  whole: boolean;
+  bytes: number;
+  created_at: string;
+}
+
+export interface Captures extends Page<CaptureLine> {
+  window?: CaptureWindow;
+}
+
+/** A message, with types and lengths in the place of its values. */
+export interface CapturedMessage {
+  method?: string;
+  host?: string;
+  path?: string;
+  query?: string;
+  status?: number;
+  headers: [name: string, value: string][];
+  body?: { type?: string; format: string; bytes: number; text?: string; cut?: boolean };
+}
+
+export interface Capture extends CaptureLine {
+  request: CapturedMessage;
+  sent?: CapturedMessage;
+  received?: CapturedMessage;
+  /** Where it is another one than the destination's. */
+  answer?: CapturedMessage;
 }

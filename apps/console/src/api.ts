@@ -48,6 +48,8 @@ interface Asked {
   body?: unknown;
   /** The ETag of the version that the change is made to. */
   ifMatch?: string | undefined;
+  /** The same for each try of one creation. */
+  idempotencyKey?: string;
   signal?: AbortSignal | undefined;
 }
 
@@ -57,11 +59,12 @@ export interface Answer<Body> {
 }
 
 export async function ask<Body>(path: string, asked: Asked = {}): Promise<Answer<Body>> {
-  const { method = 'GET', body, ifMatch, signal } = asked;
+  const { method = 'GET', body, ifMatch, idempotencyKey, signal } = asked;
   const headers: Record<string, string> = {};
   const key = sessionKey.get();
   if (key) headers[keyHeader] = key;
   if (ifMatch) headers['If-Match'] = ifMatch;
+  if (idempotencyKey) headers[keyHeader.replace(/API-KEY$/i, 'IDEMPOTENCY-KEY')] = idempotencyKey;
   if (body !== undefined) {
     headers['Content-Type'] =
       method === 'PATCH' ? 'application/merge-patch+json' : 'application/json';
@@ -95,6 +98,12 @@ export async function ask<Body>(path: string, asked: Asked = {}): Promise<Answer
   if (answer.status === 401 && key && key === sessionKey.get()) reach.set({ sessionOver: true });
   throw new Refused(problem, answer.headers.get('SVC-TRACE-ID') ?? undefined);
 }
+
+/** Of no use to anybody but whoever sends it. It is made where randomUUID is not to be had, too. */
+export const attemptKey = (): string =>
+  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
+    byte.toString(16).padStart(2, '0'),
+  ).join('');
 
 /** Changes something, and answers what became of it. */
 export const send = async <Body>(

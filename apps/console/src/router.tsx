@@ -10,10 +10,19 @@ import { ApplicationScreen } from './screens/application';
 import { AuditScreen } from './screens/audit';
 import { CallScreen } from './screens/call';
 import { CallsScreen } from './screens/calls';
-import { ApplicationsScreen, ProxiesScreen, ReactorsScreen } from './screens/definitions';
+import {
+  ApplicationsScreen,
+  FormulasScreen,
+  ProxiesScreen,
+  ReactorsScreen,
+} from './screens/definitions';
 import { DeliveriesScreen } from './screens/deliveries';
 import { DeliveryScreen } from './screens/delivery';
 import { FormulaScreen } from './screens/formula';
+import { NewApplicationScreen } from './screens/new-application';
+import { NewFormulaScreen } from './screens/new-formula';
+import { NewProxyScreen } from './screens/new-proxy';
+import { NewReactorScreen } from './screens/new-reactor';
 import { NotThere } from './screens/not-there';
 import { OverviewScreen } from './screens/overview';
 import { ProxyScreen } from './screens/proxy';
@@ -35,11 +44,16 @@ const screens: Record<string, RouteComponent> = {
   '/tokens': TokensScreen,
   '/tokens/$id': TokenScreen,
   '/reactors': ReactorsScreen,
+  '/reactors/new': NewReactorScreen,
   '/reactors/$id': ReactorScreen,
+  '/formulas': FormulasScreen,
+  '/formulas/new': NewFormulaScreen,
   '/formulas/$id': FormulaScreen,
   '/proxies': ProxiesScreen,
+  '/proxies/new': NewProxyScreen,
   '/proxies/$id': ProxyScreen,
   '/applications': ApplicationsScreen,
+  '/applications/new': NewApplicationScreen,
   '/applications/$id': ApplicationScreen,
   '/sign-in': () => <Navigate to="/" replace />,
 };

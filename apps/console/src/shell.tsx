@@ -3,6 +3,7 @@ import { Link, Outlet, useLocation } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
 import { get } from './api';
 import { Text } from './parts/text';
+import { LeaveGuard } from './parts/unsaved';
 import { signOut, useSession } from './session';
 import { useAway } from './signed-in';
 
@@ -16,6 +17,7 @@ const see = [
 ] as const;
 const mend = [
   ['/reactors', 'Reactors'],
+  ['/formulas', 'Formulas'],
   ['/proxies', 'Proxies'],
   ['/applications', 'Applications'],
 ] as const;
@@ -52,6 +54,7 @@ export function Shell() {
       <main id="main" ref={main} tabIndex={-1}>
         <AwayBanner />
         <Outlet key={pathname} />
+        <LeaveGuard />
       </main>
     </div>
   );

@@ -2,7 +2,7 @@ import { Queue } from 'bullmq';
 import { CallLog } from '@glovebox/calls';
 import { connectDatabase, type Database, type KeyUses } from '@glovebox/database';
 import type { DefinitionConnection, DefinitionFollower } from '@glovebox/definitions';
-import { Tickets } from '@glovebox/dry-runs';
+import { Tickets, UsedTickets } from '@glovebox/dry-runs';
 import {
   createEgress,
   egressPolicyOf,
@@ -83,6 +83,7 @@ export interface GatewayContext {
   readonly hopMarker: string;
   /** Of management APIs, for dry runs. */
   readonly tickets: Tickets;
+  readonly usedTickets: UsedTickets;
   readonly headers: ServiceHeaders;
   close(): Promise<void>;
 }
@@ -197,7 +198,13 @@ export async function createGatewayContext(
   const rates = new CallRates(config, queueRedis, onFault('calls were not counted together'));
   const runLog = new RunLog({ sql: database, sealer: stores.sealer, registry, logger });
   const callLog = new CallLog({ sql: database, registry, logger });
-  const captures = new Captures({ sql: database, sealer: stores.sealer, registry, logger, headers });
+  const captures = new Captures({
+    sql: database,
+    sealer: stores.sealer,
+    registry,
+    logger,
+    headers,
+  });
   const accessLog = config.ACCESS_LOG ? new AccessLog(writeAccessLog) : null;
   const failureLog = accessLog ? null : new FailureLog(logger);
   const tracer =
@@ -240,6 +247,7 @@ export async function createGatewayContext(
     pages: new Pages({ headers, follower, keyHash }),
     hopMarker: hopMarkerOf(keyHash),
     tickets: await Tickets.by(stores.sealer),
+    usedTickets: new UsedTickets(),
     headers,
     async close() {
       rates.close();

@@ -9,6 +9,8 @@ import { CallsController } from './calls/calls.controller';
 import { CallsService } from './calls/calls.service';
 import { CapturesController } from './captures/captures.controller';
 import { CapturesService } from './captures/captures.service';
+import { PeopleController } from './console/people.controller';
+import { PeopleService } from './console/people.service';
 import { RevealsController } from './console/reveals.controller';
 import { SessionController } from './console/session.controller';
 import { serveSignIn } from './console/sign-in';
@@ -63,6 +65,7 @@ export const controllers: Type[] = [
   DeliveriesController,
   TenantsController,
   LogsController,
+  PeopleController,
   TokensController,
   TokenizeController,
 ];
@@ -95,6 +98,7 @@ class AppModule {
         DeliveriesService,
         TenantsService,
         LogsService,
+        PeopleService,
         TokensService,
       ],
     };

@@ -39,6 +39,11 @@ export const settings = {
   CONSOLE_URL: optionalUrl(
     'where browsers reach the console, such as https://console.example.com; it always answers under 127.0.0.1 and localhost',
   ),
+  CONSOLE_TRUSTED_HOPS: integer(
+    'proxies in front of the console that append to X-Forwarded-For; 0: browsers connect themselves',
+    0,
+    { min: 0, max: 10 },
+  ),
   CONSOLE_FILES: optionalText('the folder of the built page, if it is not ../console of the app'),
   OIDC_ISSUER: optionalUrl('people sign in to the console at this OpenID provider'),
   OIDC_CLIENT_ID: optionalText('the client of the console there'),

@@ -20,6 +20,7 @@ import { redisServices } from '@glovebox/store-urls';
 import { usesOneByOne, Vault } from '@glovebox/vault';
 import { Tickets } from '@glovebox/dry-runs';
 import type { ManagementConfig } from './config';
+import { Strangers } from './console/strangers';
 import { DryRunGateway } from './dry-runs/hand-over';
 import { createPageShares } from './shares/page-shares';
 import { createBodyShares, type BodyShares } from './shares/body-room';
@@ -45,6 +46,7 @@ export interface ManagementContext {
   readonly callRate: RateLimit | null;
   /** Values that a person has shown to themselves. */
   readonly revealRate: RateLimit | null;
+  readonly strangers: Strangers;
   readonly vault: Vault;
   readonly bodies: BodyShares;
   readonly pageBytes: Shares;
@@ -59,6 +61,10 @@ export interface ManagementContext {
 const token = 'ManagementContext';
 
 const revealsPerMinute = 10;
+/** Of one network. Somebody who signs in at an issuer counts three times. */
+const signInsPerMinute = 120;
+/** Of one network: keys that no session is known of yet. */
+const strangeKeysPerMinute = 300;
 
 /** Injects the context into guards and services. */
 export const Context = (): ParameterDecorator => Inject(token);
@@ -129,19 +135,20 @@ export async function createManagementContext(
 
   observeDefinitions(registry, stores.definitions.follower);
 
-  const callRate = createRateLimit({
-    name: 'management',
-    perMinute: config.RATE_LIMIT_PER_MINUTE,
-    redis: stores.definitions.redis,
-    onFault: onFault('calls were not counted together'),
-  });
-
-  const revealRate = createRateLimit({
-    name: 'reveals',
-    perMinute: revealsPerMinute,
-    redis: stores.definitions.redis,
-    onFault: onFault('reveals were not counted together'),
-  });
+  const rateOf = (name: string, perMinute: number): RateLimit | null =>
+    createRateLimit({
+      ...{ name, perMinute, redis: stores.definitions.redis },
+      onFault: onFault(`calls were not counted together: ${name}`),
+    });
+  const callRate = rateOf('management', config.RATE_LIMIT_PER_MINUTE);
+  const revealRate = rateOf('reveals', revealsPerMinute);
+  const strangers = new Strangers(
+    {
+      signIns: rateOf('sign-ins', signInsPerMinute),
+      keys: rateOf('strange-keys', strangeKeysPerMinute),
+    },
+    config.CONSOLE_TRUSTED_HOPS,
+  );
 
   const dryRuns = new DryRunGateway(config.GATEWAY_URL, await Tickets.by(stores.sealer));
   const callLog = new CallLog({ sql: ofAllTenants(dataSource), registry, logger });
@@ -167,6 +174,7 @@ export async function createManagementContext(
     keyUses: stores.keyUses,
     callRate,
     revealRate,
+    strangers,
     vault,
     bodies,
     pageBytes,
@@ -177,6 +185,7 @@ export async function createManagementContext(
     async close() {
       callRate?.close();
       revealRate?.close();
+      strangers.close();
       dryRuns.close();
       await callLog.stop();
       await stores.close();

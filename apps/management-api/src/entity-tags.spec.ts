@@ -204,3 +204,28 @@ it('the tags of two processes are the same', async () => {
   const url = `${formulas.path}/${formulaId}`;
   expect(tagIn(await other.get(url, api.tenant.management_key))).toBe(tagIn(await api.get(url)));
 });
+
+it('a tenant has a tag that its changes ask for, and a rotated secret changes', async () => {
+  const url = '/tenants/self';
+  const { management_key: key, name } = api.foreign;
+  const current = async () => tagIn(await api.get(url, key));
+  const put = (tag: string, to: string) => api.put(url, { name: to }, key).set('If-Match', tag);
+  const read = await current();
+  const changed = tagIn(await put(read, 'changed'));
+  expect([changed === read, await current()]).toEqual([false, changed]);
+  expect(await put(read, 'lost')).toMatchObject(refused);
+  expect(await api.delete(`${url}?name=changed`, key).set('If-Match', read)).toMatchObject(refused);
+  expect((await api.get(url, key)).body).toMatchObject({ name: 'changed' });
+  const rotate = () => api.post(`${url}/webhook-secret/rotate`, '', key).set('If-Match', changed);
+  const rotated = tagIn(await rotate());
+  expect([rotated === changed, await current()]).toEqual([false, rotated]);
+  expect(await rotate()).toMatchObject(refused);
+  const answers = await Promise.all(
+    Array.from({ length: 10 }, (_, nth) => put(rotated, `writer ${nth}`)),
+  );
+  expect(answers.map(({ status }) => status).toSorted()).toEqual([
+    200,
+    ...Array<number>(9).fill(412),
+  ]);
+  await api.put(url, { name }, key);
+});

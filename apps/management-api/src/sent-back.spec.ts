@@ -115,18 +115,19 @@ const cases: Readonly<Record<string, Case>> = {
   },
   applications: {
     dto: UpdateApplication,
-    document: () => Promise.resolve(application),
+    document: () => Promise.resolve({ ...application, slug: 'sent-back' }),
     path: createdAt('/applications'),
   },
   'reactor-formulas': {
     dto: FormulaInput,
-    document: () => Promise.resolve(formula),
+    document: () => Promise.resolve({ ...formula, slug: 'sent-back' }),
     path: createdAt('/reactor-formulas'),
   },
   reactors: {
     dto: CreateReactor,
     document: async () => ({
       name: 'R',
+      slug: 'sent-back',
       configuration: { KEY: 'k', LIMIT: 10 },
       formula: await api.made('/reactor-formulas', formula),
       ...(await acting()),
@@ -136,7 +137,7 @@ const cases: Readonly<Record<string, Case>> = {
   },
   proxies: {
     dto: ProxyInput,
-    document: async () => ({ ...proxy, ...(await acting()) }),
+    document: async () => ({ ...proxy, slug: 'sent-back', ...(await acting()) }),
     path: createdAt('/proxies'),
   },
 };

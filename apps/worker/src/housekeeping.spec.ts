@@ -22,7 +22,11 @@ const tables = [
   'ended_deliveries',
   'calls',
   'call_summary',
+  'call_buckets',
+  'repetitions',
   'gone_tokens',
+  'code_texts',
+  'captures',
 ];
 
 beforeAll(async () => {
@@ -112,7 +116,16 @@ async function stock(tenantId: string): Promise<void> {
   await endedDelivery(tenantId, timeOrderedId(), '0');
   await loggedCall(tenantId, timeOrderedId());
   await countedCalls(tenantId, timeOrderedId());
+  await repetition(tenantId);
+  await formerCode(tenantId, randomUUID());
 }
+
+const repetition = (tenantId: string, ago = '0'): Promise<unknown> =>
+  worker.admin.query(
+    `INSERT INTO repetitions (tenant_id, run_id, repeats, created_at)
+     VALUES ($1, gen_random_uuid(), $1, now() - $2::interval)`,
+    [tenantId, ago],
+  );
 
 const endedRun = (tenantId: string, id: string, ago = '0'): Promise<unknown> =>
   worker.admin.query(
@@ -133,6 +146,12 @@ const countedCalls = (tenantId: string, id: string, ago = '0'): Promise<unknown>
     `INSERT INTO call_summary (tenant_id, id, minute, path, outcome, calls, duration_ms, latencies,
        created_at)
      VALUES ($1, $2, now(), '/proxy', 'completed', 1, 1, '{}', now() - $3::interval)`,
+    [tenantId, id, ago],
+  );
+const formerCode = (tenantId: string, id: string, ago = '0'): Promise<unknown> =>
+  worker.admin.query(
+    `INSERT INTO code_texts (tenant_id, id, text, last_in_force_at)
+     VALUES ($1, $2, '', now() - $3::interval)`,
     [tenantId, id, ago],
   );
 const endedDelivery = (tenantId: string, id: string, endedBefore: string): Promise<unknown> =>
@@ -165,7 +184,7 @@ it('a deleted tenant leaves nothing, and its neighbour keeps all that it has', a
   const [gone, neighbour] = [await tenant(), await tenant()];
   await worker.deleteTenant(gone);
   await keepHouse(async () => (await rowsOf(gone)).every((count) => count === 0));
-  expect(await rowsOf(neighbour)).toEqual([1500, 1, 1, 1, 1, 1, 1, 1]);
+  expect(await rowsOf(neighbour)).toEqual([1500, 1, 1, 1, 1, 1, 1, 1, 2, 1, 1]);
 });
 
 it('expired tokens are deleted with their search terms, and all others stay', async () => {
@@ -177,6 +196,21 @@ it('expired tokens are deleted with their search terms, and all others stay', as
   await keepHouse(async () => !(await left('tokens', 'id')).includes('expired'));
   expect(await left('tokens', 'id')).toEqual(['lasting', 'later']);
   expect(await left('token_terms', 'token_id')).toEqual(['lasting', 'later']);
+});
+
+it('buckets of counts go after eight days, and what a run repeats with the runs', async () => {
+  await worker.admin.query(
+    `INSERT INTO call_buckets (tenant_id, minutes, starts, resource, outcome, path, calls, latencies)
+     SELECT $1, 60, now() - days * interval '1 day', days::text, '', '/', 1, '{}'
+     FROM unnest('{7,9}'::int[]) days`,
+    [worker.tenantId],
+  );
+  for (const ago of ['29 days', '31 days']) await repetition(worker.tenantId, ago);
+  await keepHouse(async () => {
+    const [buckets, runs] = [await left('call_buckets', 'resource'), await rowsOf(worker.tenantId)];
+    return buckets.length === 1 && runs.at(-1) === 1;
+  }, 2);
+  expect(await left('call_buckets', 'resource')).toEqual(['7']);
 });
 
 it('idempotency keys are deleted 24 hours after their use, and not before', async () => {
@@ -446,6 +480,14 @@ it('logs get partitions ahead, and lose what is older than the settings say', as
   expect(await left('ended_runs', 'id')).toEqual([old]);
 });
 
+it('former code goes when the last of its runs have gone, and not before', async () => {
+  const [gone, kept] = [randomUUID(), randomUUID()];
+  await formerCode(worker.tenantId, gone, '32 days 1 minute');
+  await formerCode(worker.tenantId, kept, '32 days -1 minute');
+  await keepHouse(async () => (await left('code_texts', 'id')).length === 1);
+  expect(await left('code_texts', 'id')).toEqual([kept]);
+});
+
 it('calls go after 7 days, and their counts after 30', async () => {
   const [oldCall, call, oldCounts, counts] = [1, 2, 3, 4].map(() => randomUUID());
   await loggedCall(worker.tenantId, oldCall ?? '', '7 days 1 minute');
@@ -462,7 +504,6 @@ it('calls go after 7 days, and their counts after 30', async () => {
 
 it('captured calls go after a day, and with their tenant', async () => {
   const [neighbour, gone] = [randomUUID(), randomUUID()];
-  await worker.admin.query('DELETE FROM captures');
   await worker.admin.query(
     `INSERT INTO captures (tenant_id, id, proxy_id, trace_id, method, is_whole, messages, created_at)
      SELECT tenant, gen_random_uuid(), tenant, age, 'GET', false, '', now() - age::interval

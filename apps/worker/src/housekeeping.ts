@@ -1,6 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { dropOldRows, makePartitions, type Sql } from '@glovebox/database';
-import { dropOldDeliveries, dropOldRuns, forgetFailingPaths } from '@glovebox/runs';
+import { dropOldBuckets } from '@glovebox/calls';
+import {
+  deleteCodeTexts,
+  deleteOldRepetitions,
+  dropOldDeliveries,
+  dropOldRuns,
+  forgetFailingPaths,
+} from '@glovebox/runs';
 import type { Background } from './background';
 import type { WorkerConfig } from './config';
 import type { WorkerContext } from './context';
@@ -14,6 +21,8 @@ interface Work {
   readonly deletePart: DeletePart;
 }
 
+/** An overview goes back seven days. */
+const bucketDays = 8;
 const secondMs = 1_000;
 const minuteMs = 60 * secondMs;
 const works = (config: WorkerConfig): readonly Work[] => [
@@ -60,6 +69,12 @@ const works = (config: WorkerConfig): readonly Work[] => [
     everyMs: 10 * minuteMs,
     deletePart: (sql, rowsMax) => dropOldRuns(sql, config.RUNS_KEPT_DAYS, rowsMax),
   },
+  /** Former code, behind its last runs. */
+  {
+    name: 'code_texts',
+    everyMs: 10 * minuteMs,
+    deletePart: (sql, rowsMax) => deleteCodeTexts(sql, config.RUNS_KEPT_DAYS, rowsMax),
+  },
   {
     name: 'old_deliveries',
     everyMs: 10 * minuteMs,
@@ -75,6 +90,17 @@ const works = (config: WorkerConfig): readonly Work[] => [
     everyMs: 10 * minuteMs,
     deletePart: (sql, rowsMax) =>
       dropOldRows(sql, 'call_summary', config.CALL_SUMMARY_KEPT_DAYS, rowsMax),
+  },
+  {
+    name: 'old_call_buckets',
+    everyMs: 10 * minuteMs,
+    deletePart: (sql, rowsMax) =>
+      dropOldBuckets(sql, Math.min(config.CALL_SUMMARY_KEPT_DAYS, bucketDays), rowsMax),
+  },
+  {
+    name: 'old_repetitions',
+    everyMs: 10 * minuteMs,
+    deletePart: (sql, rowsMax) => deleteOldRepetitions(sql, config.RUNS_KEPT_DAYS, rowsMax),
   },
   {
     name: 'old_audit_lines',

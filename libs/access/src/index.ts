@@ -7,6 +7,7 @@ export {
   isProxyKey,
   isSessionKey,
 } from './api-key';
+export { asLent, inCode, notLent } from './lending';
 export {
   applicationTypes,
   mayHold,

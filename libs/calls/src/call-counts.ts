@@ -40,13 +40,16 @@ const sums = Array.from(
 );
 
 /** The time that one statement adds up: it must be done within the time-out of statements. */
-const partMs = 24 * 60 * 60 * 1_000;
+const partMs = { minutes: 6 * 60 * 60 * 1_000, buckets: 24 * 60 * 60 * 1_000 };
 /** Resources of a part. Of more, those with the fewest failures and calls are in the buckets alone. */
 const partResourcesMax = 5_000;
 
+/** Buckets that the database adds up when counts are stored. */
+const addedUpMinutes = [15, 60];
+
 /**
- * Adds up the counts of a time by resource and by bucket, one day after the other. The time begins
- * with a bucket, and buckets divide a day.
+ * Adds up the counts of a time by resource and by bucket, one part after the other. The time begins
+ * with a bucket, and buckets divide a part.
  */
 export async function countCalls(
   sql: Sql,
@@ -55,10 +58,9 @@ export async function countCalls(
 ): Promise<CallCounts> {
   const resources = new Map<string, ResourceCounts>();
   const buckets: BucketCounts[] = [];
-  for (let begins = from.getTime(); begins <= to.getTime(); begins += partMs) {
-    const ends = Math.min(begins + partMs - 1, to.getTime());
-    const part = { from: new Date(begins), to: new Date(ends), bucketMinutes };
-    for (const row of await countPart(sql, tenantId, part)) {
+  const since = await addedUpSince(sql, bucketMinutes);
+  for (const part of partsOf(from.getTime(), to.getTime(), since)) {
+    for (const row of await countPart(sql, tenantId, { ...part, bucketMinutes })) {
       if (row.at !== null) {
         buckets.push(row);
         continue;
@@ -82,14 +84,47 @@ const together = (one: Counts, other: Counts): Counts => ({
   latencies: one.latencies.map((calls, at) => calls + (other.latencies[at] ?? 0)),
 });
 
+/** What was counted before has no buckets. */
+async function addedUpSince(sql: Sql, bucketMinutes: number): Promise<number> {
+  if (!addedUpMinutes.includes(bucketMinutes)) return Infinity;
+  const [row] = await sql.query<{ ms: number }>(
+    'SELECT extract(epoch FROM since)::float8 * 1000 AS ms FROM call_buckets_since',
+  );
+  return row?.ms ?? Infinity;
+}
+
+interface Part {
+  readonly from: Date;
+  readonly to: Date;
+  readonly source: 'minutes' | 'buckets';
+}
+
+function partsOf(from: number, to: number, since: number): Part[] {
+  const parts: Part[] = [];
+  for (let begins = from; begins <= to;) {
+    const source = begins < since ? 'minutes' : 'buckets';
+    const end = Math.min(begins + partMs[source], to + 1, begins < since ? since : Infinity);
+    parts.push({ from: new Date(begins), to: new Date(end - 1), source });
+    begins = end;
+  }
+  return parts;
+}
+
 /** Reads each row once. To unpack its list takes longer than to add it up: OFFSET 0 has it done once. */
 function countPart(
   sql: Sql,
   tenantId: string,
-  time: { readonly from: Date; readonly to: Date; readonly bucketMinutes: number },
+  { bucketMinutes, source, ...time }: Part & { readonly bucketMinutes: number },
 ): Promise<Row[]> {
-  const selected = new Conditions().add('tenant_id =', tenantId).addRange(time);
-  const bucket = selected.parameter(`${time.bucketMinutes} minutes`);
+  const selected = new Conditions().add('tenant_id =', tenantId);
+  let counts: string;
+  if (source === 'minutes') {
+    const bucket = selected.addRange(time).parameter(`${bucketMinutes} minutes`);
+    counts = `date_bin(${bucket}::interval, minute, 'epoch') AS at FROM call_summary`;
+  } else {
+    selected.add('minutes =', bucketMinutes).add('starts >=', time.from).add('starts <=', time.to);
+    counts = 'starts AS at FROM call_buckets';
+  }
   const failed = selected.parameter(failedOutcomes);
   return sql.query<Row>(
     `WITH counted AS MATERIALIZED (
@@ -98,9 +133,8 @@ function countPart(
          coalesce(sum(calls) FILTER (WHERE outcome = ANY (${failed})), 0)::float8 AS failed,
          ARRAY[${sums.join(', ')}]::float8[] AS latencies
        FROM (
-         SELECT path, proxy_id, reactor_id, outcome, calls, latencies || '{}' AS unpacked,
-           date_bin(${bucket}::interval, minute, 'epoch') AS at
-         FROM call_summary WHERE ${selected} OFFSET 0) counts
+         SELECT path, proxy_id, reactor_id, outcome, calls, latencies || '{}' AS unpacked, ${counts}
+         WHERE ${selected} OFFSET 0) counts
        GROUP BY GROUPING SETS ((path, proxy_id, reactor_id), (at)))
      (SELECT * FROM counted WHERE at IS NULL
       ORDER BY failed DESC, calls DESC LIMIT ${partResourcesMax})
@@ -108,6 +142,15 @@ function countPart(
      (SELECT * FROM counted WHERE at IS NOT NULL)`,
     selected.values,
   );
+}
+
+/** Forgets buckets that no overview shows any more, and those of deleted tenants. */
+export async function dropOldBuckets(sql: Sql, keptDays: number, rowsMax: number): Promise<number> {
+  const [row] = await sql.query<{ deleted: string }>(
+    'SELECT delete_old_call_buckets($1, $2) AS deleted',
+    [keptDays, rowsMax],
+  );
+  return Number(row?.deleted ?? 0);
 }
 
 /** The duration that a share of the calls did not exceed. Undefined: there were no calls. */

@@ -1,5 +1,11 @@
 export { CallLog, callTokensMax, unknownPath, type EndedCall } from './call-log';
-export { countCalls, percentileOf, type CallCounts, type ResourceCounts } from './call-counts';
+export {
+  countCalls,
+  dropOldBuckets,
+  percentileOf,
+  type CallCounts,
+  type ResourceCounts,
+} from './call-counts';
 export { callOutcomes, failedOutcomes } from './call-outcomes';
 export { latencyBoundsMs } from './call-summary';
 export {

@@ -185,12 +185,11 @@ export class DefinitionFollower {
     const stores = this.#extendLease();
     const over = stores.then(() => true);
     for (;;) {
-      const before = this.#replica.head?.version;
+      const before = this.#replica.takenTo;
       const waited = new AbortController();
       const timeIsUp = delay(leaseMs, false, { signal: waited.signal });
       try {
-        if ((await Promise.race([over, timeIsUp])) || this.#replica.head?.version === before)
-          return;
+        if ((await Promise.race([over, timeIsUp])) || this.#replica.takenTo === before) return;
       } finally {
         waited.abort();
       }
@@ -232,7 +231,7 @@ export class DefinitionFollower {
   async #readLog(): Promise<void> {
     for (let isOvertaken = false; ;) {
       const applied = this.#replica.head;
-      const { askedAt, list } = await this.#list(applied?.version ?? 0, isOvertaken);
+      const { askedAt, list } = await this.#list(this.#replica.takenTo, isOvertaken);
       this.#logHead = list.head;
       if (list.isStandby) {
         this.#leaseUntil = 0;

@@ -73,6 +73,45 @@ describe('a copy of the log', () => {
   });
 });
 
+describe('a copy of the log that is whole', () => {
+  const ids = Array.from({ length: 2_000 }, () => randomUUID());
+  const values = (copy: Replica): Set<unknown> =>
+    new Set(ids.map((id) => copy.snapshot.find('reactor', tenantId, id)?.configuration.value));
+  const whole = async (): Promise<Replica> => {
+    const copy = replica();
+    const entries = ids.map((id, n) => entry(n + 1, id, 'before'));
+    expect(await copy.apply(partOf(0, entries, ids.length))).toBe(true);
+    return copy;
+  };
+
+  it('shows all that came up to a head, or nothing of it, in one part or in several', async () => {
+    const copy = await whole();
+    const from = ids.length;
+    const later = ids.map((id, n) => entry(from + n + 1, id, 'after'));
+    const half = from + ids.length / 2;
+    const full = { ...partOf(from, later.slice(0, ids.length / 2), half) };
+    const seen: unknown[] = [];
+    const looks = setInterval(() => seen.push([...values(copy)]), 0);
+    expect(await copy.apply({ ...full, head: { epoch, version: 2 * from } })).toBe(true);
+    expect([copy.head?.version, copy.takenTo]).toEqual([from, half]);
+    expect(await copy.apply(partOf(half, later.slice(ids.length / 2), 2 * from))).toBe(true);
+    clearInterval(looks);
+    expect(seen.length).toBeGreaterThan(2);
+    expect(new Set(seen.map(String))).toEqual(new Set(['before']));
+    expect([...values(copy)]).toEqual(['after']);
+    expect(copy.head?.version).toBe(2 * from);
+  });
+
+  it('drops what it had not shown yet with all the rest', async () => {
+    const copy = await whole();
+    const part = partOf(ids.length, [entry(ids.length + 1, ids[0] ?? '', 'after')], ids.length + 1);
+    await copy.apply({ ...part, head: { epoch, version: 2 * ids.length } });
+    await copy.forget();
+    await copy.apply(partOf(0, [], 1));
+    expect([copy.snapshot.size, copy.takenTo]).toEqual([0, 1]);
+  });
+});
+
 describe('a definition of a newer release', () => {
   /** As this process may get it from a release that nobody has thought of. */
   const newer = (

@@ -23,10 +23,23 @@ export interface ToldNewer {
   readonly needed: number | null;
 }
 
-/** This process's copy of the log, up to a version. Parts may arrive in any order. */
+/** Puts the state of one definition into a snapshot. */
+type Taking = (snapshot: DefinitionSnapshot) => void;
+
+/**
+ * This process's copy of the log, up to a version. Parts may arrive in any order. Once it is whole, it
+ * goes from one head of the log to another in one step: a call sees all that a transaction has
+ * changed, or nothing of it.
+ */
 export class Replica {
   #snapshot = new DefinitionSnapshot();
   #head: LogHead | undefined;
+  /** Nothing is served by it before. */
+  #isWhole = false;
+  /** The version up to which parts were taken. */
+  #takenTo = 0;
+  /** What was taken behind the head, and is not in the snapshot yet. */
+  #staged: Taking[] = [];
   #last: Promise<unknown> = Promise.resolve();
   readonly #told = new Set<string>();
 
@@ -44,6 +57,11 @@ export class Replica {
     return this.#head;
   }
 
+  /** The next part goes on from here. */
+  get takenTo(): number {
+    return this.#takenTo;
+  }
+
   /** Returns false if the part does not continue this copy: nothing of it was taken. */
   apply(part: LogPart): Promise<boolean> {
     return this.#oneByOne(() => this.#apply(part));
@@ -54,6 +72,9 @@ export class Replica {
     return this.#oneByOne(async () => {
       this.#snapshot = new DefinitionSnapshot();
       this.#head = undefined;
+      this.#isWhole = false;
+      this.#takenTo = 0;
+      this.#staged = [];
     });
   }
 
@@ -72,34 +93,50 @@ export class Replica {
 
   async #apply(part: LogPart): Promise<boolean> {
     const { epoch } = part.head;
-    const has = this.#head?.version ?? 0;
+    const has = this.#takenTo;
     if (part.after > has || (this.#head && this.#head.epoch !== epoch)) return false;
     let sliceEnds = performance.now() + sliceMs;
     for (const entry of part.entries) {
       // A part that was read earlier may arrive later. It must not bring an older state back.
-      if (entry.version > has) this.#take(entry);
+      if (entry.version > has) this.#stage(this.#opened(entry));
       if (performance.now() < sliceEnds) continue;
       await yieldToOthers();
       sliceEnds = performance.now() + sliceMs;
     }
-    this.#head = { epoch, version: Math.max(has, part.upTo) };
+    this.#takenTo = Math.max(has, part.upTo);
+    const isAtHead = part.upTo === part.head.version && part.upTo >= has;
+    if (isAtHead || !this.#isWhole) this.#enforce(epoch);
+    this.#isWhole ||= isAtHead;
     return true;
   }
 
-  #take({ kind, id, tenantId, payload }: LogEntry): void {
-    if (!payload) return this.#snapshot.delete(kind, id);
+  #stage(taking: Taking): void {
+    if (this.#isWhole) this.#staged.push(taking);
+    else taking(this.#snapshot);
+  }
+
+  /** Without a pause: opening is what takes time, and that is done. */
+  #enforce(epoch: string): void {
+    for (const taking of this.#staged) taking(this.#snapshot);
+    this.#staged = [];
+    this.#head = { epoch, version: this.#takenTo };
+  }
+
+  #opened({ kind, id, tenantId, payload }: LogEntry): Taking {
+    if (!payload) return (snapshot) => snapshot.delete(kind, id);
     try {
-      this.#snapshot.set(openDefinition(this.ring, { kind, id, tenantId, payload }));
+      const definition = openDefinition(this.ring, { kind, id, tenantId, payload });
+      return (snapshot) => snapshot.set(definition);
     } catch (error) {
       if (isTooNew(error)) {
         const { keyHashes, needed } = error instanceof NewerDefinition ? error : unknownFormat;
-        this.#snapshot.setNewer(kind, id, { tenantId, keyHashes });
-        return this.#tell({ kind, id, tenantId, needed });
+        this.#tell({ kind, id, tenantId, needed });
+        return (snapshot) => snapshot.setNewer(kind, id, { tenantId, keyHashes });
       }
       this.onFault(error);
       // An unreadable entry counts as unknown, and calls to it are refused. One bad entry must not
       // stop all the others.
-      this.#snapshot.setUnreadable(kind, id);
+      return (snapshot) => snapshot.setUnreadable(kind, id);
     }
   }
 

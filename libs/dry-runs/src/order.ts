@@ -8,7 +8,7 @@ export const dryRunsPath = '/internal/dry-runs';
 /** Code, arguments or messages, and what is around them. */
 export const orderBytesMax = 8 * 1024 * 1024;
 
-const version = 1;
+const version = 2;
 
 interface Order {
   /** The dry run: its process and its lines are nobody else's. */
@@ -40,10 +40,21 @@ interface TextMessage {
   readonly body: string | null;
 }
 
+/** A step whose value is the one that a step of the stored proxy appends. */
+export interface KeptValue {
+  readonly side: 'requestSteps' | 'responseSteps';
+  readonly at: number;
+  /** The place in the list of the stored proxy. */
+  readonly from: number;
+}
+
 /** An unsaved proxy, and the messages that it is to change. */
 export interface ProxyRehearsal extends Order {
   readonly kind: 'proxy';
+  /** The id of the stored one, if there is one. */
   readonly proxy: ProxyDefinition;
+  /** Like the configuration, they are in no order. */
+  readonly kept: readonly KeptValue[];
   readonly request: TextMessage & {
     readonly method: string;
     readonly suffix: string;

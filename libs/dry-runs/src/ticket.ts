@@ -6,6 +6,8 @@ export const ticketHeader = 'glovebox-ticket';
 
 /** Two clocks of one installation may differ by a part of it. */
 const validMs = 10_000;
+/** The longest that one is valid: it may come from a clock that is ahead. */
+export const validMaxMs = 2 * validMs;
 
 /** Known of an order before its body is read. */
 export interface Ticket {
@@ -13,6 +15,8 @@ export interface Ticket {
   readonly actorId: string;
   /** SHA-256 of the body. */
   readonly digest: string;
+  /** No other ticket has it. */
+  readonly proof: string;
 }
 
 /**
@@ -45,7 +49,9 @@ export class Tickets {
     const [tenantId = '', actorId = '', digest = '', until] = named;
     const leftMs = Number(until) - Date.now();
     // One from a clock that is far ahead would be valid for long.
-    return leftMs > 0 && leftMs <= 2 * validMs ? { tenantId, actorId, digest } : undefined;
+    return leftMs > 0 && leftMs <= validMaxMs
+      ? { tenantId, actorId, digest, proof: wanted.toString('base64url') }
+      : undefined;
   }
 
   #proofOf(text: string): Buffer {

@@ -12,7 +12,8 @@ import { namesThisMachine, withoutDot } from './names/system-names';
 
 /** The place of one of our services: known addresses, or a name that is looked up repeatedly. */
 export type OwnService =
-  { readonly range: AddressRange } | { readonly name: string; readonly port: number };
+  | { readonly range: AddressRange }
+  | { readonly name: string; readonly port: number };
 
 const defaultPorts: Readonly<Record<string, string>> = {
   'http:': '80',

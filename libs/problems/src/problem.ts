@@ -19,7 +19,14 @@ export interface EndedWork {
 }
 
 export type FailurePhase =
-  'name' | 'connect' | 'tls' | 'send' | 'first_byte' | 'body' | 'transform' | 'lookup';
+  | 'name'
+  | 'connect'
+  | 'tls'
+  | 'send'
+  | 'first_byte'
+  | 'body'
+  | 'transform'
+  | 'lookup';
 
 /** Where a call failed, and why, in words. Told only to callers with a key of the tenant. */
 export interface Failure {

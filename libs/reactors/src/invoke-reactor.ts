@@ -1,4 +1,4 @@
-import { requirePermission, type Principal } from '@glovebox/access';
+import { inCode, requirePermission, type Principal } from '@glovebox/access';
 import { applicationGone, isShowableName, Problem } from '@glovebox/problems';
 import type { RunRecord } from '@glovebox/runs';
 import type { Cancellation, Urgency } from '@glovebox/sandbox';
@@ -62,6 +62,7 @@ export function invokeReactor(
     urgency,
     signal,
     argumentNames: (filled) => argumentNames(formula.requestParameters, args, filled),
+    codeHash: formula.codeHash,
     record,
   });
   return recording.execute(() => runRecorded(context, invocation, recording));
@@ -177,7 +178,7 @@ async function tokenizeReturned(
 
 /** The application that tokens which code returns are stored as. */
 function creatorOf({ reactor, application, caller }: InvokedReactor): Principal {
-  const principal = reactor.applicationId === null ? caller : application;
+  const principal = reactor.applicationId === null ? inCode(caller) : application;
   if (!principal) throw applicationGone('reactor');
   return principal;
 }

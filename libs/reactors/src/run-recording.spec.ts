@@ -36,7 +36,7 @@ function recordingOf(urgency: 'sync' | 'async') {
   const records: RunRecord[] = [];
   const logged: unknown[] = [];
   const recording = new RunRecording({
-    ...{ tenantId: 'tenant', urgency, signal: undefined, argumentNames: () => [] },
+    ...{ tenantId: 'tenant', urgency, signal: undefined, argumentNames: () => [], codeHash: '' },
     logger: { error: (entry) => void logged.push(entry) },
     record: (made) => void records.push(made),
   });
@@ -50,14 +50,15 @@ describe('the record of a run', () => {
   it('says how it ended and how long it took, and names arguments and tokens', async () => {
     const id = await spec.storeToken(card);
     const from = Date.now();
-    const { startedAt, durationMs, queuedMs, ...record } = await recordOf(
-      `module.exports = async () => { console.log('a'); await new Promise((r) => setTimeout(r, 50)); console.warn('b') }`,
-      { args: { card: `{{ ${id} }}`, order: { id: 7, 'a card': 1 } } },
-    );
+    const code = `module.exports = async () => { console.log('a'); await new Promise((r) => setTimeout(r, 50)); console.warn('b') }`;
+    const { startedAt, durationMs, queuedMs, ...record } = await recordOf(code, {
+      args: { card: `{{ ${id} }}`, order: { id: 7, 'a card': 1 } },
+    });
     expect(record).toEqual({
       outcome: 'completed',
       status: 200,
       argumentNames: ['card', 'order.id', 'order.?'],
+      codeHash: code,
       tokenIds: [id],
       lines: [
         { at: expect.any(Number) as number, level: 'info', text: 'a' },
@@ -267,6 +268,7 @@ describe('the record of a run', () => {
             urgency: 'sync',
             signal: undefined,
             argumentNames: () => [name],
+            codeHash: '',
           },
           logger: { error: (entry) => void logged.push(entry) },
           record: ({ argumentNames }) => {

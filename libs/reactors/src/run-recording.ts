@@ -22,6 +22,7 @@ interface RecordedRun {
   readonly signal: Cancellation | undefined;
   /** `filled`: the arguments with data in them, where it was opened. */
   readonly argumentNames: (filled?: KnownToRun['args']) => readonly string[];
+  readonly codeHash: string;
   readonly record: Recorder | undefined;
 }
 
@@ -184,6 +185,7 @@ export class RunRecording {
         argumentNames: this.run.argumentNames(this.#known?.args),
         tokenIds: this.#tokenIds,
         lines,
+        codeHash: this.run.codeHash,
       };
       const isBare = message === undefined && position === undefined && stack.length === 0;
       if (isBare) return record(made);

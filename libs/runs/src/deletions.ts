@@ -8,6 +8,19 @@ export const dropOldRuns = (sql: Sql, keptDays: number, rowsMax: number): Promis
 export const dropOldDeliveries = (sql: Sql, keptDays: number, rowsMax: number): Promise<number> =>
   dropOldRows(sql, 'ended_deliveries', keptDays, rowsMax);
 
+/** Deletes texts of code that neither runs nor anything in force refer to, and returns their number. */
+export async function deleteCodeTexts(
+  sql: Sql,
+  runsKeptDays: number,
+  rowsMax: number,
+): Promise<number> {
+  const [row] = await sql.query<{ deleted: string }>(
+    'SELECT delete_code_texts($1, $2) AS deleted',
+    [runsKeptDays, rowsMax],
+  );
+  return Number(row?.deleted ?? 0);
+}
+
 /** Deletes paths of webhooks that no attempt has gone to for a day, and returns their number. */
 export async function forgetFailingPaths(sql: Sql, rowsMax: number): Promise<number> {
   const forgotten = await sql.query(

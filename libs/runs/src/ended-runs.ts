@@ -4,6 +4,7 @@ import type { CodeFrame, CodePlace, LogLine } from '@glovebox/sandbox';
 import type { Place, Sealer } from '@glovebox/seal';
 import { Counter, describeError, type Logger, type Registry } from '@glovebox/service-host';
 import { Shares } from '@glovebox/shares';
+import { codeIdOf } from './code-id';
 
 /** All that is kept of a run. It holds names and ids, and texts without any value that is secret. */
 export interface RunRecord {
@@ -22,6 +23,8 @@ export interface RunRecord {
   readonly tokenIds: readonly string[];
   /** The output of `console`, redacted: at most 200 lines and 64 KB. */
   readonly lines: readonly LogLine[];
+  /** SHA-256 of the code that ran. Absent where it is not known any more which would have. */
+  readonly codeHash?: string;
   /** The place in the author's code where its error was made. */
   readonly position?: CodePlace;
   /** Why it failed, in words: at most 1,000 characters, redacted. */
@@ -112,22 +115,22 @@ export const insertionOfRuns = (
 ): string => `
   INSERT INTO ended_runs (tenant_id, id, kind, resource_id, application_id, mode, status,
     outcome, http_status, argument_names, token_ids, trace_id, attempt, queued_ms, duration_ms,
-    position, lines, reason, created_at, started_at, ended_at)
+    position, code_id, lines, reason, created_at, started_at, ended_at)
   SELECT tenant_id, id, kind, resource_id, application_id, mode, status, outcome, http_status,
-    argument_names, token_ids, trace_id, attempt, queued_ms, duration_ms, position, lines, reason,
-    to_timestamp(created_ms / 1000), to_timestamp(started_ms / 1000),
+    argument_names, token_ids, trace_id, attempt, queued_ms, duration_ms, position, code_id, lines,
+    reason, to_timestamp(created_ms / 1000), to_timestamp(started_ms / 1000),
     to_timestamp((started_ms + duration_ms) / 1000)
   FROM ROWS FROM (
     json_to_recordset(${rows}::json) AS (tenant_id uuid, id uuid, kind text, resource_id uuid,
       application_id uuid, mode text, status text, outcome text, http_status smallint,
       argument_names text[], token_ids text[], trace_id text, attempt integer,
-      queued_ms integer, duration_ms integer, position jsonb, created_ms float8,
+      queued_ms integer, duration_ms integer, position jsonb, code_id uuid, created_ms float8,
       started_ms float8),
     unnest(${lines}::bytea[]),
     unnest(${reasons}::bytea[])
   ) WITH ORDINALITY AS run (tenant_id, id, kind, resource_id, application_id, mode, status, outcome,
     http_status, argument_names, token_ids, trace_id, attempt, queued_ms, duration_ms, position,
-    created_ms, started_ms, lines, reason, nth)
+    code_id, created_ms, started_ms, lines, reason, nth)
   ${where}
   ON CONFLICT DO NOTHING`;
 
@@ -165,6 +168,7 @@ export function endedRunRow({
     queued_ms: milliseconds(record.queuedMs),
     duration_ms: milliseconds(record.durationMs),
     position: record.position ?? null,
+    code_id: codeIdOf(record.codeHash ?? ''),
     created_ms: run.createdAt,
     started_ms: record.startedAt,
   };

@@ -1,6 +1,7 @@
 import { Conditions, type CursorQuery, type Sql } from '@glovebox/database';
 import type { Attempt } from './delivery-queue';
 import { attemptColumn } from './held-rows';
+import { repetitionIn } from './repetitions';
 
 export const runStatuses = ['pending', 'running', 'held', 'completed', 'failed'] as const;
 type RunStatus = (typeof runStatuses)[number];
@@ -36,12 +37,16 @@ export interface RunRow {
   endedAt: Date | null;
   /** Null: its arguments are not kept. */
   argumentsKeptUntil: Date | null;
+  /** The run that it repeats. */
+  rerunOf: string | null;
 }
 
 /** A run with its sealed texts. A list leaves them out: each would have to be opened. */
 export interface WholeRunRow extends RunRow {
   readonly lines: Buffer | null;
   readonly reason: Buffer | null;
+  /** Null: recorded before runs had one, or the run has not ended. */
+  readonly codeId: string | null;
 }
 
 // A run is in one of two tables: async runs wait in `reactor_runs`, and a run that has ended is in
@@ -54,14 +59,16 @@ const ended = `id, kind, resource_id AS "resourceId", application_id AS "applica
   ended_at AS "endedAt",
   (SELECT kept_until FROM kept_arguments k
    WHERE k.tenant_id = ended_runs.tenant_id AND k.run_id = ended_runs.id AND kept_until > now())
-    AS "argumentsKeptUntil"`;
+    AS "argumentsKeptUntil",
+  ${repetitionIn('ended_runs')}`;
 const waiting = `id, 'reactor' AS kind, reactor_id AS "resourceId", actor_id AS "applicationId",
   'async' AS mode, status, NULL AS outcome, NULL::smallint AS "httpStatus",
   NULL::text[] AS "argumentNames", NULL::text[] AS "tokenIds", trace_id AS "traceId",
   ${attemptColumn} AS attempt, NULL::integer AS "queuedMs",
   NULL::integer AS "durationMs", NULL::jsonb AS position, created_at AS "createdAt",
   started_at AS "startedAt", NULL::timestamptz AS "endedAt",
-  NULL::timestamptz AS "argumentsKeptUntil"`;
+  NULL::timestamptz AS "argumentsKeptUntil",
+  ${repetitionIn('reactor_runs')}`;
 
 /** Selects the runs with these ids, of a tenant. */
 export const runsById = `SELECT ${ended} FROM ended_runs WHERE tenant_id = $2 AND id = ANY ($1)
@@ -108,9 +115,9 @@ export async function findRun(
   id: string,
 ): Promise<WholeRunRow | undefined> {
   const [row] = await sql.query<WholeRunRow>(
-    `SELECT ${ended}, lines, reason FROM ended_runs WHERE tenant_id = $1 AND id = $2
+    `SELECT ${ended}, lines, reason, code_id AS "codeId" FROM ended_runs WHERE tenant_id = $1 AND id = $2
      UNION ALL
-     SELECT ${waiting}, NULL, NULL FROM reactor_runs WHERE tenant_id = $1 AND id = $2`,
+     SELECT ${waiting}, NULL, NULL, NULL FROM reactor_runs WHERE tenant_id = $1 AND id = $2`,
     [tenantId, id],
   );
   return row;

@@ -5,7 +5,8 @@ export {
   receiverDeliveriesMax,
   retryPlacesMax,
 } from './claim-delivery';
-export { dropOldDeliveries, dropOldRuns, forgetFailingPaths } from './deletions';
+export { codeIdOf } from './code-id';
+export { deleteCodeTexts, dropOldDeliveries, dropOldRuns, forgetFailingPaths } from './deletions';
 export {
   attemptMs,
   countAttempt,
@@ -96,3 +97,4 @@ export {
   type QueueName,
   type TenantQueue,
 } from './waiting-rows';
+export { deleteOldRepetitions, recordRepetition } from './repetitions';

@@ -295,7 +295,8 @@ interface Ending extends OwnedClaim {
 }
 
 /** Ends runs whose claims still hold. $3 to $5 are the runs of the log, $6 to $8 their webhooks. */
-const ending = (returned: string, more: string) => (locking: Locking) => `
+const ending = (returned: string, more: string) => (locking: Locking) =>
+  `
   WITH ${runsHeld(locking)},
   ended AS (
     DELETE FROM reactor_runs USING mine WHERE reactor_runs.id = mine.id RETURNING ${returned}),

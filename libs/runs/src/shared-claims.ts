@@ -19,7 +19,8 @@ export const claimBytes = 500;
  */
 export const claimsHeld =
   (table: string, condition = 'true') =>
-  (locking: Locking): string => `
+  (locking: Locking): string =>
+    `
     mine AS MATERIALIZED (
       SELECT held.id, claim.nth
       FROM unnest($1::uuid[], $2::bigint[]) WITH ORDINALITY AS claim (id, fence, nth)

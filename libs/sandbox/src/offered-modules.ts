@@ -30,7 +30,8 @@ export function offeredNames(settings: {
 }
 
 type OfferedModule =
-  { readonly kind: 'errors' } | { readonly kind: 'builtin' | 'package'; readonly name: string };
+  | { readonly kind: 'errors' }
+  | { readonly kind: 'builtin' | 'package'; readonly name: string };
 
 /** Returns the module that the name stands for; undefined if sandboxes do not offer it. */
 export function moduleOf(name: string, offered: OfferedNames): OfferedModule | undefined {

@@ -11,4 +11,7 @@ export const knownMigrations: readonly string[] = [
   'KeepArgumentsOfRuns0000000000009',
   'FindByTraceAndCode0000000000010',
   'CaptureCalls0000000000011',
+  'KeepCodeOfRuns0000000000012',
+  'EndPeopleAndCountByBucket0000000000013',
+  'AddSlugs0000000000014',
 ];

@@ -1,3 +1,4 @@
+export { clientNetworkOf } from './client-network';
 export { headerKinds, serviceHeaderNames } from './header-kinds';
 export { isInstant } from './instant';
 export { jsonDepthMax, jsonValuesMax, type FreeMembers } from './json-scanner';

@@ -68,15 +68,11 @@ export class TestRun {
 
   async everything() {
     await installDependencies();
-    const types = async () => {
-      await this.#check('types', bin('tsc'), ['--noEmit', '-p', 'tsconfig.json']);
-      const scripts = ['--noEmit', '-p', 'tsconfig.scripts.json'];
-      await this.#check('types of the scripts', bin('tsc'), scripts);
-      await this.#check('types of the console', bin('tsc'), ['--noEmit', '-p', 'apps/console']);
-      await this.#check('format', bin('prettier'), ['--check', '--log-level=warn', '.']);
-    };
-    // Each uses one processor.
-    await Promise.all([this.#check('lint', process.execPath, [tool('lint.mjs')]), types()]);
+    await this.#check('format', bin('oxfmt'), ['--check', '.']);
+    await Promise.all([
+      this.#check('types', process.execPath, [tool('typecheck.mjs')]),
+      this.#check('lint', process.execPath, [tool('lint.mjs')]),
+    ]);
     await this.some(jestProjects().map(({ folder }) => folder));
   }
 

@@ -9,10 +9,12 @@ import { useMay } from '../session';
 export function ApplicationChoice({
   value,
   change,
+  fault,
   isReadOnly,
 }: {
-  value: string | undefined;
+  value: string | null | undefined;
   change: (id: string | null) => void;
+  fault?: string | undefined;
   isReadOnly: boolean;
 }) {
   const mayRead = useMay('application:read');
@@ -24,12 +26,13 @@ export function ApplicationChoice({
   const known = (applications.data?.data ?? [])
     .filter(({ type }) => type !== 'management')
     .map(({ id, name }) => [id, name] as const);
-  const isKnown = value === undefined || known.some(([id]) => id === value);
+  const isKnown = !value || known.some(([id]) => id === value);
   return (
     <Choice
       label="Acts as application"
       hint="svc may do what this application may do."
       value={value ?? ''}
+      fault={fault}
       isReadOnly={isReadOnly}
       choices={[
         ['', 'none: svc is null'],

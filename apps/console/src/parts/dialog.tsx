@@ -1,6 +1,9 @@
 import { useEffect, useId, useRef, type ReactNode } from 'react';
 
-/** Asks something before it is done. Escape and `close` leave everything as it was. */
+/**
+ * Asks something before it is done. Escape and `close` leave everything as it was. Without `close` it
+ * stays until one of its buttons is chosen.
+ */
 export function Dialog({
   title,
   close,
@@ -8,7 +11,7 @@ export function Dialog({
   children,
 }: {
   title: string;
-  close?: () => void;
+  close?: (() => void) | undefined;
   isWide?: boolean;
   children: ReactNode;
 }) {
@@ -28,6 +31,8 @@ export function Dialog({
         event.preventDefault();
         close?.();
       }}
+      // A browser closes it at the second Escape, whatever was said to the first.
+      onClose={() => (close ? close() : dialog.current?.showModal())}
     >
       <h2 id={heading}>{title}</h2>
       {children}

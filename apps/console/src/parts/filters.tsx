@@ -2,7 +2,8 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useId } from 'react';
 
 export type Filter = { name: string; label: string } & (
-  { kind: 'text' | 'time' } | { kind: 'choice'; choices: readonly string[] }
+  | { kind: 'text' | 'time' }
+  | { kind: 'choice'; choices: readonly string[] }
 );
 
 export type Search = Record<string, string | undefined>;

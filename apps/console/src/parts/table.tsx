@@ -4,6 +4,8 @@ export interface Column<Row> {
   head: string;
   cell: (row: Row) => ReactNode;
   isNumber?: boolean;
+  /** Gets the room that others leave. */
+  isWide?: boolean;
 }
 
 interface Shown<Row> {
@@ -27,8 +29,8 @@ export function Table<Row>({ caption, isCaptionHidden, columns, rows, keyOf, emp
       <caption className={isCaptionHidden ? 'unseen' : undefined}>{caption}</caption>
       <thead role="rowgroup">
         <tr role="row">
-          {columns.map(({ head, isNumber }) => (
-            <th key={head} role="columnheader" scope="col" className={isNumber ? 'number' : ''}>
+          {columns.map(({ head, ...column }) => (
+            <th key={head} role="columnheader" scope="col" className={classOf(column)}>
               {head}
             </th>
           ))}
@@ -37,8 +39,8 @@ export function Table<Row>({ caption, isCaptionHidden, columns, rows, keyOf, emp
       <tbody role="rowgroup">
         {rows.map((row) => (
           <tr key={keyOf(row)} role="row">
-            {columns.map(({ head, cell, isNumber }) => (
-              <td key={head} role="cell" data-head={head} className={isNumber ? 'number' : ''}>
+            {columns.map(({ head, cell, ...column }) => (
+              <td key={head} role="cell" data-head={head} className={classOf(column)}>
                 <div>{cell(row)}</div>
               </td>
             ))}
@@ -48,3 +50,6 @@ export function Table<Row>({ caption, isCaptionHidden, columns, rows, keyOf, emp
     </table>
   );
 }
+
+const classOf = ({ isNumber, isWide }: { isNumber?: boolean; isWide?: boolean }) =>
+  isNumber ? 'number' : isWide ? 'wide' : undefined;

@@ -39,7 +39,7 @@ export function AuditScreen() {
               {
                 head: 'Did',
                 cell: ({ operation }) => (
-                  <code>
+                  <code className="operation">
                     <Text>{operation}</Text>
                   </code>
                 ),
@@ -50,7 +50,7 @@ export function AuditScreen() {
               {
                 head: 'Trace',
                 cell: ({ trace_id }) => (
-                  <Link to="/calls" search={{ trace_id }} className="mono" title={trace_id}>
+                  <Link to="/calls" search={{ trace_id }} className="mono trace" title={trace_id}>
                     {trace_id.slice(0, 8)}
                   </Link>
                 ),

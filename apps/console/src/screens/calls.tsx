@@ -134,7 +134,11 @@ function CallTable({ calls }: { calls: Call[] }) {
       isCaptionHidden
       columns={[
         { head: 'Ended', cell: (call) => <Time at={call.ended_at} /> },
-        { head: 'Call', cell: (call) => <CallLink call={call} name={nameOf(call)} /> },
+        {
+          head: 'Call',
+          isWide: true,
+          cell: (call) => <CallLink call={call} name={nameOf(call)} />,
+        },
         { head: 'Outcome', cell: (call) => <Status of={call.outcome} /> },
         { head: 'Status', cell: ({ status }) => status ?? '–', isNumber: true },
         { head: 'Took', cell: ({ phases }) => milliseconds(phases?.ended_ms), isNumber: true },

@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router';
-import type { Application, ProxyResource, Reactor } from '../api-types';
+import type { Application, Formula, ProxyResource, Reactor } from '../api-types';
 import { Status, Time } from '../parts/facts';
 import { useFilters, Filters, type Filter } from '../parts/filters';
 import { entriesOf, More, useList } from '../parts/list';
@@ -7,6 +7,7 @@ import { Screen } from '../parts/screen';
 import { Loaded } from '../parts/states';
 import { Table, type Column } from '../parts/table';
 import { Text } from '../parts/text';
+import { useMay } from '../session';
 
 const byName: Filter = { name: 'name', label: 'Name (* stands for any text)', kind: 'text' };
 const byType: Filter = {
@@ -22,6 +23,7 @@ export const ReactorsScreen = () => (
     about="A reactor is a formula, which is the code, with its configuration."
     path="/reactors"
     what="reactor"
+    permission="reactor:create"
     filters={[byName]}
     columns={[
       {
@@ -37,6 +39,26 @@ export const ReactorsScreen = () => (
   />
 );
 
+export const FormulasScreen = () => (
+  <Definitions<Formula>
+    title="Formulas"
+    about="A formula is code, which any number of reactors run."
+    path="/formulas"
+    resources="/reactor-formulas"
+    what="formula"
+    permission="reactor:create"
+    filters={[byName]}
+    columns={[
+      {
+        head: 'Description',
+        cell: ({ description }) =>
+          description ? <Text>{description}</Text> : <span className="quiet">–</span>,
+      },
+      { head: 'Runtime', cell: ({ runtime }) => runtime },
+    ]}
+  />
+);
+
 export const ProxiesScreen = () => (
   <Definitions<ProxyResource>
     title="Proxies"
@@ -44,10 +66,12 @@ export const ProxiesScreen = () => (
     path="/proxies"
     what="proxy"
     many="proxies"
+    permission="proxy:create"
     filters={[byName]}
     columns={[
       {
         head: 'Destination',
+        isWide: true,
         cell: ({ destination_url }) => (
           <code>
             <Text>{destination_url}</Text>
@@ -69,11 +93,13 @@ export const ApplicationsScreen = () => (
     about="An application calls the API. It has keys, permissions and rules."
     path="/applications"
     what="application"
+    permission="application:create"
     filters={[byName, byType]}
     columns={[
       { head: 'Type', cell: ({ type }) => type },
       {
         head: 'May',
+        isWide: true,
         cell: ({ permissions, rules }) =>
           [...new Set([...permissions, ...rules.flatMap(({ permissions }) => permissions)])].join(
             ', ',
@@ -104,20 +130,36 @@ interface Defined {
 interface Shown<Resource> {
   title: string;
   about: string;
+  /** Of the screen; and of the API, if it is another one. */
   path: string;
+  resources?: string;
   what: string;
   many?: string;
+  /** To make one. */
+  permission: string;
   filters: readonly Filter[];
   columns: Column<Resource>[];
 }
 
 function Definitions<Resource extends Defined>(shown: Shown<Resource>) {
-  const { title, about, path, what, many, filters, columns } = shown;
+  const { title, about, path, resources = path, what, many, permission, filters, columns } = shown;
+  const mayCreate = useMay(permission);
   const [search] = useFilters();
   const chosen = Object.fromEntries(filters.map(({ name }) => [name, search[name]]));
-  const list = useList<Resource>(path, chosen);
+  const isFiltered = Object.values(chosen).some(Boolean);
+  const list = useList<Resource>(resources, chosen);
   return (
-    <Screen title={title} about={about}>
+    <Screen
+      title={title}
+      about={about}
+      actions={
+        mayCreate && (
+          <Link className="button primary" to={`${path}/new`}>
+            New {what}
+          </Link>
+        )
+      }
+    >
       <Filters filters={filters} />
       <Loaded query={list} rows={12}>
         {(data) => (
@@ -141,7 +183,7 @@ function Definitions<Resource extends Defined>(shown: Shown<Resource>) {
             ]}
             rows={entriesOf(data)}
             keyOf={({ id }) => id}
-            empty={`No ${what} matches.`}
+            empty={isFiltered ? `No ${what} matches.` : `There is no ${what} yet.`}
           />
         )}
       </Loaded>

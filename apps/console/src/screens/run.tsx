@@ -133,7 +133,7 @@ function Ending({ run }: { run: RunDetails }) {
   );
 }
 
-/** The code of that moment where it is kept; else that of now, which it says. */
+/** The code of that moment where it is kept; else that of now. Each says which one it is. */
 function CodeOf({ run }: { run: RunDetails }) {
   const mayRead = useMay(run.kind === 'reactor' ? 'reactor:read' : 'proxy:read');
   const now = useQuery({
@@ -142,31 +142,51 @@ function CodeOf({ run }: { run: RunDetails }) {
     enabled: mayRead && run.code === undefined,
   });
   const code = run.code ?? now.data?.code;
-  if (!mayRead && run.code === undefined) return null;
-  const changedAt = now.data?.changedAt;
-  const isChanged = changedAt !== undefined && changedAt > (run.started_at ?? run.created_at);
+  if (!mayRead && code === undefined) return null;
   return (
     <Section title="Code">
-      {now.error && run.code === undefined ? (
+      {code !== undefined ? (
+        <>
+          <WhichCode run={run} changedAt={now.data?.changedAt} />
+          <CodeListing code={code} failed={run.position} />
+        </>
+      ) : now.error ? (
         <p className="empty">The code is gone: its resource was deleted.</p>
-      ) : code === undefined ? (
+      ) : (
         <div className="loading" role="status" aria-label="Loading">
           <span />
           <span />
           <span />
         </div>
-      ) : (
-        <>
-          {run.code === undefined && isChanged && (
-            <p className="notice warn">
-              This is the code of now: it was changed <Time at={changedAt} />, after this run. The
-              marked line may be another one.
-            </p>
-          )}
-          <CodeListing code={code} failed={run.position} />
-        </>
       )}
     </Section>
+  );
+}
+
+/** Says where the code that is shown is not the one that ran, or not the one that runs now. */
+function WhichCode({ run, changedAt }: { run: RunDetails; changedAt: string | undefined }) {
+  if (run.code !== undefined) {
+    if (run.code_changed !== true) return null;
+    return (
+      <p className="notice warn">
+        <strong>The code has changed since.</strong> This is the code that ran. In the editor is
+        that of now, where the line may be another one.
+      </p>
+    );
+  }
+  const isChanged =
+    run.code_changed ?? (changedAt !== undefined && changedAt > (run.started_at ?? run.created_at));
+  if (!isChanged) return null;
+  return (
+    <p className="notice warn">
+      <strong>The code that ran is not kept.</strong> This is the code of now
+      {changedAt !== undefined && (
+        <>
+          , changed <Time at={changedAt} />
+        </>
+      )}
+      . The marked line may be another one.
+    </p>
   );
 }
 
@@ -183,7 +203,9 @@ async function codeOfNow(run: RunDetails, signal: AbortSignal) {
 
 function Edit({ run }: { run: RunDetails }) {
   const mayEdit = useMay(run.kind === 'reactor' ? 'reactor:update' : 'proxy:update');
-  const search = run.position ? { line: String(run.position.line) } : {};
+  // In other code it would be another line.
+  const search =
+    run.position && run.code_changed !== true ? { line: String(run.position.line) } : {};
   return (
     <Link className="button" to={pathOf(run)} search={search}>
       {mayEdit ? 'Open in the editor' : 'Open'}

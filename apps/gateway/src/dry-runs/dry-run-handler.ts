@@ -35,6 +35,7 @@ export async function handleDryRun(
     if (!isOf(ticket, bytes)) {
       throw new Problem('invalid_request', { detail: 'The order is not the one of its ticket.' });
     }
+    ctx.usedTickets.use(ticket);
     const json = parseStrictJson(bytes.toString('utf8'), { free: 'all', rounds: true });
     const order = toOrder(await room.takeApart(bytes.length, json));
     const rehearsal = { res, call, room };

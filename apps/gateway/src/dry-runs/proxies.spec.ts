@@ -251,6 +251,43 @@ it('code gets the stored configuration of the proxy that is named, and nothing s
   expect(JSON.stringify(shown)).not.toContain(secret);
 });
 
+it('steps append the stored values that the order keeps, and nothing shows them', async () => {
+  const [secret, other] = ['step_live_very_secret', 'step_live_of_the_body'];
+  const append = (value: string): ProxyDefinition['requestSteps'] => [
+    { type: 'append', options: { location: 'header', name: 'X-Key', value } },
+  ];
+  const inBody = (value: unknown): ProxyDefinition['requestSteps'] => [
+    { type: 'append', options: { location: 'body', path: '$.key', value } },
+  ];
+  const { id } = await gateway.changeableProxy(destination.url, {
+    requestSteps: [...inBody({ deep: other }), ...append(secret)],
+  });
+  const changes: Order[1] = {
+    id,
+    requestSteps: [...append(''), ...inBody('')],
+    requestTransform: code(`console.log(args.headers['X-Key'], args.body.key.deep); return args`),
+  };
+  const kept = [
+    { side: 'requestSteps', at: 0, from: 1 },
+    { side: 'requestSteps', at: 1, from: 0 },
+  ] as const;
+  const request = { headers: json, body: '{}' };
+  const shown = await rehearse(author, changes, { request, kept });
+  expect(shown).toMatchObject({
+    status: 'completed',
+    request: { headers: { 'x-key': '[redacted]' }, body: '{"key":{"deep":"[redacted]"}}' },
+    lines: [{ text: '[redacted] [redacted]' }],
+  });
+  for (const each of [secret, other]) expect(JSON.stringify(shown)).not.toContain(each);
+  const moved = orders.proxy(author, changes, {
+    ...{ request, kept: [{ side: 'requestSteps', at: 0, from: 0 }] },
+  });
+  expect(await orders.send(moved)).toMatchObject({
+    status: 409,
+    json: { code: 'changed_meanwhile' },
+  });
+});
+
 it('a body beyond what is shown is cut, and says how long it is', async () => {
   const requestTransform = code(`return { body: 'x'.repeat(3 * 1024 * 1024) }`);
   const request = { headers: json, body: '{}' };

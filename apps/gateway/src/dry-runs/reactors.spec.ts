@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { Principal } from '@glovebox/access';
+import { personPrincipal, type Principal } from '@glovebox/access';
+import { writeOrder } from '@glovebox/dry-runs';
 import { startDestination, startRunner, waitFor, type Destination } from '@glovebox/testing';
 import { startSpecGateway, type SpecGateway } from '../spec-gateway';
 import { SpecOrders } from './spec-dry-runs';
@@ -187,6 +188,30 @@ it('code with svc acts as the application of its reactor, and stores what it tok
   ]);
 });
 
+it('code with svc does what its application and its caller both may, whichever application is named', async () => {
+  const all = ['token:read', 'token:create', 'token:update', 'token:delete'] as const;
+  const { id: applicationId } = await gateway.revocable([...all]);
+  const person = personPrincipal({ id: randomUUID(), tenantId: gateway.tenantId, role: 'author' });
+  const token = await gateway.token(card);
+  const code = `module.exports = async ({ args, svc }) => {
+    const codeOf = (call) => call.then(() => 'done', (error) => error.code);
+    return { raw: {
+      read: await codeOf(svc.tokens.retrieve(args.id)), made: await codeOf(svc.tokenize('a')),
+      changed: await codeOf(svc.tokens.update(args.id, { data: 'b' })),
+      deleted: await codeOf(svc.tokens.delete(args.id)),
+    } };
+  }`;
+  const raw = async (caller: Principal) => {
+    const more = { svc: true, args: { id: token } };
+    const { json } = await orders.send(orders.reactor(caller, code, more, { applicationId }));
+    return (json.result as { raw: unknown }).raw;
+  };
+  const refused = { changed: 'permission_denied', deleted: 'permission_denied' };
+  expect(await raw(person)).toEqual({ read: 'done', made: 'done', ...refused });
+  const admin = personPrincipal({ id: randomUUID(), tenantId: gateway.tenantId, role: 'admin' });
+  expect(await raw(admin)).toMatchObject({ deleted: 'done' });
+});
+
 describe('places', () => {
   const never = 'module.exports = () => new Promise(() => {})';
 
@@ -227,6 +252,21 @@ describe('an order', () => {
     const order = orders.reactor(author, 'module.exports = () => ({})');
     const body = Buffer.from(JSON.stringify({ v: 1, order: { ...order, args: { other: 1 } } }));
     expect(await orders.send(order, { body })).toMatchObject({ status: 400 });
+  });
+
+  it('is carried out once, however often it is sent', async () => {
+    const key = 'module.exports = () => new Promise((done) => setTimeout(done, 200, {}))';
+    const order = orders.reactor(author, key);
+    const ticket = gateway.ctx.tickets.write(order.caller, writeOrder(order));
+    const spoiled = await orders.send(order, { body: Buffer.from('{}'), ticket });
+    expect(spoiled.status).toBe(400);
+    const both = await Promise.all([1, 2].map(() => orders.send(order, { ticket })));
+    expect(both.map(({ status }) => status).toSorted()).toEqual([200, 409]);
+    expect(await orders.send(order, { ticket })).toMatchObject({
+      status: 409,
+      json: { code: 'conflict' },
+    });
+    expect((await orders.send(order)).status).toBe(200);
   });
 
   it('of an application that is gone since is refused', async () => {

@@ -1,9 +1,14 @@
 import { isUtf8 } from 'node:buffer';
 import { Socket } from 'node:net';
-import { Decision, type DefinitionSnapshot } from '@glovebox/definitions';
-import type { ProxyRehearsal } from '@glovebox/dry-runs';
+import {
+  Decision,
+  type DefinitionSnapshot,
+  type ProxyDefinition,
+  type TransformStep,
+} from '@glovebox/definitions';
+import type { KeptValue, ProxyRehearsal } from '@glovebox/dry-runs';
 import { inSlices } from '@glovebox/expressions';
-import { toProblem } from '@glovebox/problems';
+import { notFound, Problem, toProblem } from '@glovebox/problems';
 import { OpenedValues, redactedValue, type KnownToRun } from '@glovebox/reactors';
 import type { RunRecord } from '@glovebox/runs';
 import type { InvokedProxy } from '../call/caller';
@@ -88,7 +93,7 @@ export async function rehearseProxy(
   const made: { -readonly [Part in 'request' | 'answer']?: ProxyAnswer[Part] } = {};
   let error: { readonly thrown: unknown } | undefined;
   const transforming = (): Transforming => ({
-    ...{ res, call, room, decision, isDry: true },
+    ...{ res, call, room, decision, isDry: true, secrets: keptValues(proxy, order) },
     opened: prepared?.opened ?? new Map<string, unknown>(),
   });
   try {
@@ -146,10 +151,47 @@ function callIn(definitions: DefinitionSnapshot, order: ProxyRehearsal) {
     ...order.proxy,
     // Its code gets no `svc`.
     ...{ applicationId: null, configuration },
+    ...stepsWithKept(definitions, order),
   };
   // Whoever uses no tokens is served as an anonymous caller: expressions stay as they are.
   return { proxy, caller: usesTokens(caller) ? caller : null };
 }
+
+/** The steps of the order, with the values that they keep from those of the stored proxy. */
+function stepsWithKept(
+  definitions: DefinitionSnapshot,
+  { proxy, kept, caller }: ProxyRehearsal,
+): Pick<ProxyDefinition, KeptValue['side']> {
+  const { requestSteps, responseSteps } = proxy;
+  if (kept.length === 0) return { requestSteps, responseSteps };
+  definitions.requireReadable('proxy', proxy.id);
+  const stored = definitions.find('proxy', caller.tenantId, proxy.id);
+  if (!stored) throw notFound('proxy');
+  const filled = { requestSteps: [...requestSteps], responseSteps: [...responseSteps] };
+  for (const { side, at, from } of kept) {
+    const [step, before] = [proxy[side][at], stored[side][from]];
+    if (step?.type !== 'append' || before?.type !== 'append' || !isSamePlace(step, before)) {
+      const detail = 'The steps of the proxy were changed a moment ago.';
+      throw new Problem('changed_meanwhile', { detail, retryAfterSeconds: 1 });
+    }
+    const options = { ...step.options, value: before.options.value };
+    filled[side][at] = { ...step, options } as AppendStep;
+  }
+  return filled;
+}
+
+type AppendStep = Extract<TransformStep, { type: 'append' }>;
+
+function isSamePlace({ options: one }: AppendStep, { options: other }: AppendStep): boolean {
+  if (one.location === 'body') return other.location === 'body' && one.path === other.path;
+  return one.location === other.location && one.name === other.name;
+}
+
+const keptValues = (proxy: InvokedProxy, { kept }: ProxyRehearsal): unknown[] =>
+  kept.map(({ side, at }) => {
+    const step = proxy[side][at];
+    return step?.type === 'append' ? step.options.value : undefined;
+  });
 
 /** A request that nobody sent, as its proxy would see it. */
 function requestOf({ request: { method, suffix, query, headers, body } }: ProxyRehearsal) {
@@ -210,18 +252,18 @@ function shownMessage(list: readonly string[], body: OutgoingBody): ShownMessage
   return { headers, body: bytes.toString('utf8') };
 }
 
-/** The data that was put in, and the configuration unless the caller gave it. */
+/** The data that was put in, and what is stored, unless the caller gave it. */
 function secretsIn(
   proxy: InvokedProxy,
   prepared: Prepared | undefined,
-  { configurationOf }: ProxyRehearsal,
+  order: ProxyRehearsal,
 ): KnownToRun {
   return {
-    data: [...(prepared?.opened.values() ?? [])],
+    data: [...(prepared?.opened.values() ?? []), ...keptValues(proxy, order)],
     opened: new OpenedValues(),
     args: {},
     sent: {},
-    configuration: configurationOf === null ? {} : proxy.configuration,
+    configuration: order.configurationOf === null ? {} : proxy.configuration,
     parameters: [],
     code: '',
   };

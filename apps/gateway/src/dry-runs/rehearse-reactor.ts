@@ -1,3 +1,4 @@
+import { asLent } from '@glovebox/access';
 import type { DefinitionSnapshot } from '@glovebox/definitions';
 import type { ReactorRehearsal } from '@glovebox/dry-runs';
 import { Budget, inSlices } from '@glovebox/expressions';
@@ -90,14 +91,14 @@ function invokedIn(definitions: DefinitionSnapshot, order: ReactorRehearsal): In
   const caller = callerNow(definitions, order.caller);
   const applicationId = order.svc ? order.reactor.applicationId : null;
   const configuration = configurationFor(definitions, 'reactor', order);
+  const application =
+    applicationId === null ? undefined : definitions.principal(caller.tenantId, applicationId);
   return {
     reactor: { ...order.reactor, applicationId, configuration },
     formula: order.formula,
     caller,
-    application:
-      applicationId === null
-        ? null
-        : (definitions.principal(caller.tenantId, applicationId) ?? null),
+    // The caller may have named any application.
+    application: application ? asLent(application, caller) : null,
   };
 }
 

@@ -49,13 +49,13 @@ export class SpecOrders {
   proxy(
     caller: Principal,
     changes: Partial<ProxyRehearsal['proxy']>,
-    messages: Partial<Pick<ProxyRehearsal, 'answer' | 'configurationOf'>> & {
+    messages: Partial<Pick<ProxyRehearsal, 'answer' | 'configurationOf' | 'kept'>> & {
       readonly request?: Partial<ProxyRehearsal['request']>;
     } = {},
   ): ProxyRehearsal {
     return {
       ...{ kind: 'proxy', id: randomUUID(), caller, traceId: 'dry', configurationOf: null },
-      answer: null,
+      ...{ answer: null, kept: [] },
       ...messages,
       request: {
         ...{ method: 'POST', suffix: '', query: '', headers: [], body: null },

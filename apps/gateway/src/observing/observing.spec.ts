@@ -95,7 +95,8 @@ describe('metrics', () => {
     await call('/proxy');
     const page = readFileSync(join(__dirname, '../../../../docs/operating.md'), 'utf8');
     const documented =
-      page.match(/`glovebox_(?:build|gateway|definitions|share|run_log|call_log|captures)_\w+`/g) ?? [];
+      page.match(/`glovebox_(?:build|gateway|definitions|share|run_log|call_log|captures)_\w+`/g) ??
+      [];
     const names = (await metrics()).matchAll(/^# TYPE (glovebox_\w+)/gm);
     const exposed = Array.from(names, ([, name]) => `\`${name ?? ''}\``);
     expect([...new Set(documented)].sort()).toEqual(exposed.sort());

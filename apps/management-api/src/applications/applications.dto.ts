@@ -25,6 +25,7 @@ import { invalid } from '@glovebox/problems';
 import { queryReadBy } from '../http/request';
 import { givenValues, readListQuery, type ListQuery } from '../lists/listing';
 import { toStamps, type Answer, type Stamps } from '../changes/created-and-modified';
+import { WithSlug } from '../changes/slug';
 import { AllowedOrigins } from '../validation/allowed-origins';
 import { IsInstant, TextLength, WithoutNul } from '../validation/decorators';
 import { descriptionMax, listEntriesMax, nameMax } from '../validation/resource-limits';
@@ -64,7 +65,7 @@ class RuleInput {
   permissions!: Permission[];
 }
 
-class ApplicationInput {
+class ApplicationInput extends WithSlug {
   @IsString()
   @TextLength(1, nameMax)
   @WithoutNul()
@@ -138,7 +139,7 @@ class ApplicationReference {
 }
 
 /** The members of a resource that acts as an application: as it is sent, and as it is answered. */
-export class ActingInput {
+export class ActingInput extends WithSlug {
   @IsOptional()
   @IsObject()
   @ValidateNested()
@@ -154,6 +155,7 @@ export interface ApplicationResponse extends Stamps {
   id: string;
   tenant_id: string;
   name: string;
+  slug?: string;
   type: ApplicationType;
   permissions: Permission[];
   rules: RuleResponse[];
@@ -181,6 +183,7 @@ export function toApplicationResponse(row: Application, answer: Answer): Applica
     id: row.id,
     tenant_id: row.tenantId,
     name: row.name,
+    ...(row.slug === null ? {} : { slug: row.slug }),
     type: row.type,
     permissions: row.permissions,
     rules: row.rules.map((rule) => ({

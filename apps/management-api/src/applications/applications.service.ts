@@ -16,6 +16,7 @@ import { readRow } from '../database/read-row';
 import { listResources } from '../lists/list-resources';
 import type { Page } from '../lists/page';
 import { modifiedNow } from '../changes/created-and-modified';
+import { slugAfter } from '../changes/slug';
 import { patchedDto, type MergePatch } from '../validation/patched-dto';
 import { ApplicationKey } from '../entities/application-key.entity';
 import { Application } from '../entities/application.entity';
@@ -42,6 +43,7 @@ export class ApplicationsService {
       const { application, key, definition } = await issueApplication(this.ctx, manager, author, {
         type: input.type,
         ...columnsOf(input),
+        slug: input.slug ?? null,
       });
       const result = { ...toApplicationResponse(application, 'created'), key };
       return { result, definitions: [definition] };
@@ -79,7 +81,7 @@ export class ApplicationsService {
     const row = { entity: Application, id };
     await changeRow(this.ctx, author, 'update', row, async (manager, application) => {
       const input = patchedDto(UpdateApplication, toApplicationInput(application), patch);
-      return input ? replace(manager, author, application, input) : { result: undefined };
+      return input ? replace(manager, author, application, input, patch) : { result: undefined };
     });
   }
 
@@ -115,13 +117,15 @@ async function replace(
   author: Author,
   application: Application,
   input: UpdateApplication,
+  patch?: MergePatch,
 ): Promise<ChangeOutcome<ApplicationResponse>> {
   const { id, tenantId, type } = application;
   if (input.type !== undefined && input.type !== type) {
     throw invalid({ type: [`must be ${type}: the type of an application cannot be changed`] });
   }
   checkGrants(type, input);
-  Object.assign(application, columnsOf(input), modifiedNow(author));
+  const slug = slugAfter(application.slug, input, patch);
+  Object.assign(application, columnsOf(input), modifiedNow(author), { slug });
   await keepManager(manager, application, () => manager.save(application));
   const keys = await manager.findBy(ApplicationKey, { tenantId, applicationId: id });
   return {

@@ -23,6 +23,7 @@ interface NewApplication {
   readonly rules?: AccessRule[];
   readonly expiresAt?: Date | null;
   readonly allowedOrigins?: string[];
+  readonly slug?: string | null;
 }
 
 /** Creates an application with its first key. Only the result holds the key. */
@@ -40,6 +41,7 @@ export async function issueApplication(
     rules: input.rules ?? [],
     expiresAt: input.expiresAt ?? null,
     allowedOrigins: input.allowedOrigins ?? [],
+    slug: input.slug ?? null,
   });
   await manager.insert(Application, application);
   const { key, row } = await issueKey(ctx, manager, author, application.id);

@@ -1,5 +1,6 @@
 import type { EntityManager } from 'typeorm';
-import { invalid } from '@glovebox/problems';
+import { notLent, type Principal } from '@glovebox/access';
+import { invalid, Problem } from '@glovebox/problems';
 import { isJsonObject, type JsonObject } from '@glovebox/wire';
 import { Application } from '../entities/application.entity';
 import { touches, type MergePatch } from '../validation/patched-dto';
@@ -15,11 +16,12 @@ interface Attached {
 /**
  * Looks up the application that a reactor or proxy acts as. It must be a public or private
  * application of the tenant. The one that it acts as already is accepted unchecked: it may have been
- * deleted since.
+ * deleted since. A person may name another one only where its permissions are not more than the
+ * person may lend to code (docs/adr/0108).
  */
 export async function usableApplication(
   manager: EntityManager,
-  tenantId: string,
+  { tenantId, person }: { readonly tenantId: string; readonly person?: Principal | undefined },
   input: ActingInput,
   current: string | null,
 ): Promise<Attached> {
@@ -36,7 +38,16 @@ export async function usableApplication(
     const path = input.application?.id === undefined ? 'application_id' : 'application.id';
     errors[path] = ['must be a public or private application of the tenant'];
   }
+  if (application && person && named !== current) requireLent(application, person);
   return { applicationId: named, application, errors };
+}
+
+function requireLent({ id, tenantId, type, permissions, rules }: Application, person: Principal) {
+  const more = notLent({ actorId: id, tenantId, type, permissions, rules }, person);
+  if (more.length === 0) return;
+  throw new Problem('permission_denied', {
+    detail: `The application holds ${more.join(' and ')}, which your role may not give to code. An admin may name it.`,
+  });
 }
 
 const contradiction = { application_id: ['must be left out or the same as application.id'] };

@@ -69,7 +69,8 @@ describe('POST /proxies/{id}/captures', () => {
   });
 
   it('keeps texts at the word of an admin alone, where the tenant allows it', async () => {
-    const start = (key: string) => ask(api, `/api${path()}`, { method: 'POST', key, body: { whole: true } });
+    const start = (key: string) =>
+      ask(api, `/api${path()}`, { method: 'POST', key, body: { whole: true } });
     await settings('false');
     expect((await start(keys.admin)).status).toBe(403);
     await settings('true');

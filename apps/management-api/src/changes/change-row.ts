@@ -1,5 +1,6 @@
 import type { EntityManager } from 'typeorm';
-import { versionOf } from '@glovebox/definitions';
+import type { Sql } from '@glovebox/database';
+import { versionOf, type DefinitionKind } from '@glovebox/definitions';
 import { change, type Action, type Author, type ChangeOutcome } from './change';
 import type { ManagementContext } from '../context';
 import { asSql } from '../database/in-tenant';
@@ -17,15 +18,24 @@ export function changeRow<Entity extends ResourceEntity, Result>(
   { entity, id }: { entity: Entity; id: string },
   work: (manager: EntityManager, row: InstanceType<Entity>) => Promise<ChangeOutcome<Result>>,
 ): Promise<Result> {
-  const { tenantId, tags } = author;
+  const { tenantId } = author;
   return change(ctx, author, action, async (manager) => {
     const row = await lockRow(manager, entity, { tenantId, id });
-    if (tags) {
-      const version = await versionOf(asSql(manager), entity.kind, id);
-      tags.require({ id, version });
-      // It stays where the work changes nothing.
-      if (action !== 'delete') tags.tell({ id, version });
-    }
+    await requireVersion(asSql(manager), author, action, { kind: entity.kind, id });
     return work(manager, row);
   });
+}
+
+/** Refuses a change that means another version. The row of the resource is locked. */
+export async function requireVersion(
+  sql: Sql,
+  { tags }: Pick<Author, 'tags'>,
+  action: Action,
+  { kind, id }: { readonly kind: DefinitionKind; readonly id: string },
+): Promise<void> {
+  if (!tags) return;
+  const version = await versionOf(sql, kind, id);
+  tags.require({ id, version });
+  // It stays where the work changes nothing.
+  if (action !== 'delete') tags.tell({ id, version });
 }

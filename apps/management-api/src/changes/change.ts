@@ -1,12 +1,14 @@
 import type { EntityManager } from 'typeorm';
-import { applicationDeleted } from '@glovebox/access';
+import { applicationDeleted, type Principal } from '@glovebox/access';
 import { record, type AuditRecord, type Sql } from '@glovebox/database';
 import { appendDefinition, appendDeletion, type Definition } from '@glovebox/definitions';
 import { Problem } from '@glovebox/problems';
+import { keepCode } from '../code/code-texts';
 import type { ManagementContext } from '../context';
 import type { EntityTags } from '../http/entity-tags';
 import { asSql, inTenant } from '../database/in-tenant';
 import { storeOutcome, type Claim } from '@glovebox/idempotency';
+import { slugTaken } from './slug';
 
 /** The caller that makes a change. */
 export interface Author {
@@ -14,8 +16,8 @@ export interface Author {
   /** Null for the operator's command line, which is no application. */
   readonly actorId: string | null;
   readonly traceId: string;
-  /** A person of the console, who is shown no secrets. */
-  readonly isPerson?: boolean;
+  /** A person of the console, who is shown no secrets and lends code no more than is allowed. */
+  readonly person?: Principal;
   /** The claim of a call that came with an idempotency key. */
   readonly claim: Claim | undefined;
   /** What the caller says of versions of the resource, and is told of them. */
@@ -38,6 +40,8 @@ export interface ChangeOutcome<Result> {
   readonly result: Result;
   readonly definitions?: readonly Definition[];
   readonly deletions?: readonly Deletion[];
+  /** Code that is in force no longer, or may be. */
+  readonly formerCode?: readonly string[];
   /** The line of the audit log, where it is not one for each of these. */
   readonly line?: Pick<AuditRecord, 'operation' | 'entityType' | 'entityId' | 'reason'>;
 }
@@ -56,7 +60,11 @@ export async function change<Result>(
   const { result, version, id } = await inTenant(ctx.dataSource, tenantId, async (manager) => {
     const sql = asSql(manager);
     await holdTenant(sql, author);
-    const { result, definitions = [], deletions = [], line } = await work(manager);
+    const changed = await work(manager).catch((error: unknown) => {
+      throw slugTaken(error) ?? error;
+    });
+    const { result, definitions = [], deletions = [], formerCode = [], line } = changed;
+    await keepCode(sql, ctx.sealer, tenantId, formerCode);
     const lines = [...definitions, ...deletions].map(({ kind, id }) => ({
       ...{ operation: `${kind}.${action}`, entityType: kind, entityId: id },
     }));

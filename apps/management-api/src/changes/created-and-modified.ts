@@ -29,6 +29,7 @@ export function newRow({ tenantId, actorId }: Author) {
   return {
     id: randomUUID(),
     tenantId,
+    slug: null,
     createdBy: actorId,
     createdAt: new Date(),
     modifiedBy: null,

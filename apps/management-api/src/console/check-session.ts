@@ -11,7 +11,9 @@ export async function checkSession(
   const key = ctx.headers.read(request, 'api-key');
   if (key === undefined || !isSessionKey(key)) throw noSuchSession(key);
   const keyHash = (request.keyHash ??= ctx.keyHash(key));
+  ctx.strangers.admitKey(request, keyHash);
   const session = await findSession(ctx, keyHash);
+  ctx.strangers.learn(keyHash, session !== undefined);
   if (!session) throw noSuchSession(key);
   request.session = session;
   const { personId: id, tenantId, role } = session;

@@ -39,6 +39,7 @@ beforeAll(async () => {
     OIDC_CLIENT_SECRET: 'secret of the console',
     OIDC_ROLES: `admins=${tenant}:admin,readers=${foreign}:viewer`,
     OIDC_ALLOW: `127.0.0.1:${issuerPort}`,
+    CONSOLE_TRUSTED_HOPS: '1',
   });
   const answers = (url: string): Promise<boolean> =>
     fetch(url).then(
@@ -58,7 +59,8 @@ afterAll(async () => {
   );
 });
 
-const get = (path: string): Promise<ConsoleAnswer> => ask({ consolePort }, path);
+const get = (path: string, from = '192.0.2.1'): Promise<ConsoleAnswer> =>
+  ask({ consolePort }, path, { headers: { 'X-Forwarded-For': from } });
 const newBinding = (): string => randomBytes(32).toString('base64url');
 
 async function startUrl(binding: string): Promise<string> {
@@ -141,6 +143,43 @@ it('a person without a group of the setting gets no session, and is told so', as
   expect(row).toBeUndefined();
 });
 
+it('whoever has lost the role, or got one elsewhere, has no session left after the next sign-in', async () => {
+  const signedIn = async () => {
+    const binding = newBinding();
+    const { body } = await open(await codeOf('zoe', binding), binding);
+    return body as unknown as { key: string; tenant: { id: string } };
+  };
+  const statusOf = async ({ key }: { key: string }) =>
+    (await ask({ consolePort }, '/api/console/session', { key })).status;
+  const groups = (...names: string[]) =>
+    fetch(`${issuer}/groups-of-zoe`, { method: 'PUT', body: JSON.stringify(names) });
+  await groups('admins');
+  const [one, two] = [await signedIn(), await signedIn()];
+  expect([await statusOf(one), await statusOf(two)]).toEqual([200, 200]);
+  const binding = newBinding();
+  const unused = await codeOf('zoe', binding);
+
+  await groups('readers');
+  const elsewhere = await signedIn();
+  expect(elsewhere.tenant.id).toBe(api.foreign.tenant_id);
+  expect([await statusOf(one), await statusOf(two)]).toEqual([401, 401]);
+  expect((await open(unused, binding)).status).toBe(401);
+  expect(await statusOf(elsewhere)).toBe(200);
+
+  await groups();
+  const back = await get(await atIssuer(await startUrl(newBinding()), 'zoe'));
+  expect(back.headers.location).toBe('/#refused=no_role');
+  expect(await statusOf(elsewhere)).toBe(401);
+  const lines = await api.admin.query(
+    `SELECT tenant_id FROM audit_log WHERE operation = 'console.lose_role' ORDER BY at, id`,
+  );
+  expect(lines).toEqual([api.tenant, api.foreign].map(({ tenant_id }) => ({ tenant_id })));
+
+  await groups('admins');
+  expect(await statusOf(await signedIn())).toBe(200);
+  expect(await statusOf(one)).toBe(401);
+});
+
 it('the code of one browser signs in no other', async () => {
   const binding = newBinding();
   const code = await codeOf('ada', binding);
@@ -184,5 +223,18 @@ it('at most 10,000 sign-ins wait, and the oldest go', async () => {
     'SELECT count(*)::int AS waiting FROM console_sign_ins',
   );
   expect(row).toEqual({ waiting: 10_000 });
+  expect((await get(await atIssuer(url, 'ada'))).headers.location).toMatch(/^\/#code=/);
+});
+
+it('a flood of starts from one address is refused, and harms no sign-in of another', async () => {
+  const url = await startUrl(newBinding());
+  const flood = await Promise.all(
+    Array.from({ length: 400 }, () =>
+      get(`/api/console/oidc/start?binding=${newBinding()}`, '198.51.100.7'),
+    ),
+  );
+  const answered = (status: number) => flood.filter((answer) => answer.status === status).length;
+  expect(answered(302)).toBeLessThan(200);
+  expect(answered(429)).toBeGreaterThan(200);
   expect((await get(await atIssuer(url, 'ada'))).headers.location).toMatch(/^\/#code=/);
 });

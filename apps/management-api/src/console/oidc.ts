@@ -6,9 +6,10 @@ import { describeError, type Secret } from '@glovebox/service-host';
 import { Shares } from '@glovebox/shares';
 import type { ManagementContext } from '../context';
 import { ofNoTenant } from '../database/in-tenant';
+import type { ApiRequest } from '../http/request';
 import { fetchThrough } from './issuer-fetch';
 import { claimIn, roleOf } from './oidc-roles';
-import { makeCode } from './sessions';
+import { endPeople, makeCode } from './sessions';
 
 const signInMinutes = 10;
 const signInsMax = 10_000;
@@ -68,7 +69,7 @@ export class Oidc {
   }
 
   /** Returns where the browser goes from the callback: to the page, with a code or a reason. */
-  async finish(request: Request): Promise<string> {
+  async finish(request: ApiRequest): Promise<string> {
     const answer = await this.#codeOf(request).catch((error: unknown): Refusal => {
       this.ctx.logger.warn({ error: describeError(error) }, 'a sign-in at the issuer failed');
       return 'issuer';
@@ -76,7 +77,7 @@ export class Oidc {
     return typeof answer === 'string' ? `/#refused=${answer}` : `/#code=${answer.code}`;
   }
 
-  async #codeOf(request: Request): Promise<Refusal | { readonly code: string }> {
+  async #codeOf(request: ApiRequest): Promise<Refusal | { readonly code: string }> {
     const { state, error } = request.query;
     const started = typeof state === 'string' ? await this.#recall(state) : undefined;
     if (!started || typeof state !== 'string') return 'expired';
@@ -99,8 +100,10 @@ export class Oidc {
     const claims: Readonly<Record<string, unknown>> = { ...told, ...signed };
     const { OIDC_CLAIM, OIDC_ROLES } = this.ctx.config;
     const found = roleOf(OIDC_ROLES, claimIn(claims, OIDC_CLAIM));
-    if (!found) return 'no_role';
     const { sub: subject, iss: issuedBy } = signed;
+    const { traceId } = request;
+    await endPeople(this.ctx, { issuer: issuedBy, subject, butIn: found?.tenantId, traceId });
+    if (!found) return 'no_role';
     const person = { ...found, issuer: issuedBy, subject, name: nameIn(claims) };
     return { code: await makeCode(this.ctx, person, { bindingHash: started.bindingHash }) };
   }

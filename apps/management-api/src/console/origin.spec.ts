@@ -1,10 +1,10 @@
 import { once } from 'node:events';
-import { readdirSync, rmSync } from 'node:fs';
+import { readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { waitFor } from '@glovebox/testing';
 import { useTestApi } from '../spec-api';
-import { ask, builtPage, signIn } from './spec-console';
+import { ask, builtAt, builtPage, signIn } from './spec-console';
 
 const page = builtPage();
 const api = useTestApi({
@@ -90,10 +90,25 @@ describe('the page', () => {
       const answer = await ask(api, '/assets/app-1a2b.js', { headers: { range } });
       expect([range, answer.status]).toEqual([range, 200]);
     }
-    rmSync(join(page.folder, 'assets', 'app-1a2b.js.br'));
+    const assets = join(page.folder, 'assets');
+    rmSync(join(assets, 'app-1a2b.js.br'));
+    utimesSync(assets, builtAt, builtAt);
     const lost = ask(api, '/assets/app-1a2b.js', { headers: { 'accept-encoding': 'br' } });
     await expect(lost).rejects.toThrow();
     expect((await ask(api, '/')).status).toBe(200);
+  });
+
+  it('is that of the newest build, whose files are found without a restart', async () => {
+    const file = join(page.folder, 'assets', 'app-3c4d.js');
+    expect((await ask(api, '/assets/app-3c4d.js')).status).toBe(404);
+    writeFileSync(file, 'half');
+    expect((await ask(api, '/assets/app-3c4d.js')).text).toBe('half');
+    writeFileSync(file, 'both halves');
+    expect((await ask(api, '/assets/app-3c4d.js')).text).toBe('both halves');
+    for (const at of [new Date('2026-02-01'), new Date('2026-03-01')]) {
+      utimesSync(join(page.folder, 'assets'), at, at);
+      expect((await ask(api, '/assets/app-3c4d.js')).text).toBe('both halves');
+    }
   });
 
   it('holds no file open for a reader who has gone', async () => {

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
@@ -22,17 +22,17 @@ const isHashed = (path: string): boolean => path.startsWith('/assets/');
 
 /**
  * Serves the built page. A path that is no file is one of the page's own, and gets the page itself.
- * Files are found in a list that is made once: no path can lead out of the folder.
+ * Files are found in a list that is made once for each build: no path can lead out of the folder.
  */
 export function servePages(folder: string): RequestListener {
-  let files: ReturnType<typeof sirv> | undefined;
+  const filesOfNow = listedOnce(folder);
   return (request, response) => {
     setPageHeaders(response);
     if (request.method !== 'GET' && request.method !== 'HEAD') {
       response.setHeader('allow', 'GET, HEAD');
       return refuse(response, 405, 'The page of the console is read by GET alone.');
     }
-    if (!files && existsSync(join(folder, 'index.html'))) files = listed(folder);
+    const files = filesOfNow();
     if (!files) return refuse(response, 503, 'The page of the console is not built: npm run build');
     // sirv sends no valid answer to every range.
     delete request.headers.range;
@@ -41,12 +41,39 @@ export function servePages(folder: string): RequestListener {
     files(request, response, () => {
       if (isHashed(path)) return refuse(response, 404, 'There is no such file.');
       request.url = '/';
-      files?.(request, response);
+      files(request, response);
     });
   };
 }
 
-const listed = (folder: string): ReturnType<typeof sirv> =>
+type Files = ReturnType<typeof sirv>;
+
+/** Files that are being built may grow for so long after the folder has changed. */
+const settledMs = 2_000;
+
+/** Undefined until the page is built. While the next one is built, what is there of it is served. */
+function listedOnce(folder: string): () => Files | undefined {
+  let known: { readonly files: Files; readonly changedAt: number } | undefined;
+  return () => {
+    const changedAt = changeOf(folder);
+    if (changedAt === undefined) return known?.files;
+    if (known?.changedAt !== changedAt) {
+      const files = listed(folder);
+      if (Date.now() - changedAt < settledMs) return files;
+      known = { files, changedAt };
+    }
+    return known.files;
+  };
+}
+
+function changeOf(folder: string): number | undefined {
+  const [page, assets] = ['index.html', 'assets'].map((name) =>
+    statSync(join(folder, name), { throwIfNoEntry: false }),
+  );
+  return page && Math.max(page.mtimeMs, assets?.mtimeMs ?? 0);
+}
+
+const listed = (folder: string): Files =>
   sirv(folder, {
     brotli: true,
     gzip: true,

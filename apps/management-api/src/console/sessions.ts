@@ -1,12 +1,13 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { generateSessionKey, isRole, isSessionKey, type Role } from '@glovebox/access';
-import { record, type Sql } from '@glovebox/database';
+import { record, timeOrderedId, type Sql } from '@glovebox/database';
 import { Problem } from '@glovebox/problems';
 import type { ManagementContext } from '../context';
 import { asSql, inTenant, ofNoTenant } from '../database/in-tenant';
 
 /** As the console_session function of the database has it. */
 export const idleMinutes = 30;
+export const isLive = `seen_at > now() - interval '30 minutes' AND created_at > now() - interval '12 hours'`;
 const sessionsOfPersonMax = 10;
 const sessionsOfTenantMax = 1_000;
 const codeMinutes = 5;
@@ -105,7 +106,7 @@ export async function openSession(
     await sql.query(
       `INSERT INTO console_sessions (id, tenant_id, person_id, key_hash, created_at, seen_at)
        VALUES ($1, $2, $3, $4, now(), now())`,
-      [randomUUID(), tenantId, personId, keyHash(key)],
+      [timeOrderedId(), tenantId, personId, keyHash(key)],
     );
     await recordOf({ tenantId, personId, traceId }, 'console.sign_in', sql);
   });
@@ -128,6 +129,24 @@ async function endOldest(sql: Sql, tenantId: string, personId: string): Promise<
       [value, max - 1],
     );
   }
+}
+
+/**
+ * Takes all access from somebody, except in the tenant where they have a role now. The log of each
+ * tenant has a line of it.
+ */
+export async function endPeople(
+  { dataSource }: ManagementContext,
+  somebody: {
+    readonly issuer: string;
+    readonly subject: string;
+    readonly butIn: string | undefined;
+    readonly traceId: string;
+  },
+): Promise<void> {
+  const { issuer, subject, butIn = null, traceId } = somebody;
+  const values = [issuer, subject, butIn, traceId];
+  await ofNoTenant(dataSource).query('SELECT end_people($1, $2, $3, $4)', values);
 }
 
 /** Signs out. From then on no process finds the session. */

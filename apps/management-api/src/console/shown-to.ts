@@ -1,7 +1,7 @@
 import type { Principal } from '@glovebox/access';
 import type { Author } from '../changes/change';
 
-type Reader = Pick<Author, 'isPerson'> | Pick<Principal, 'type'>;
+type Reader = Pick<Author, 'person'> | Pick<Principal, 'type'>;
 
 interface Shown {
   readonly configuration?: Readonly<Record<string, string>>;
@@ -22,7 +22,7 @@ export function shownTo<Answer extends Shown>(
   reader: Reader,
   answer: Answer,
 ): Answer | (Omit<Answer, 'configuration'> & WithoutValues) {
-  const isPerson = 'type' in reader ? reader.type === 'person' : reader.isPerson;
+  const isPerson = 'type' in reader ? reader.type === 'person' : reader.person !== undefined;
   if (!isPerson) return answer;
   const { configuration = {}, ...rest } = answer;
   const shown = { ...rest, configuration_set: Object.keys(configuration) };

@@ -1,8 +1,10 @@
+import { randomUUID } from 'node:crypto';
+import { generateSessionKey } from '@glovebox/access';
 import { asSql, inTenant } from '../database/in-tenant';
 import { useTestApi, type TestProcess } from '../spec-api';
 import { ask, codeOfLink, signIn } from './spec-console';
 
-const api = useTestApi({ CONSOLE_PORT: '0' });
+const api = useTestApi({ CONSOLE_PORT: '0', CONSOLE_TRUSTED_HOPS: '1' });
 let other: TestProcess;
 beforeAll(async () => {
   other = await api.startAnother();
@@ -144,6 +146,136 @@ describe('a session', () => {
   });
 });
 
+describe('sessions of others', () => {
+  const personOf = async (key: string): Promise<string> =>
+    ((await ask(api, '/api/console/session', { key })).body.person as { id: string }).id;
+  const listed = async (path: string, key: string) => {
+    const answer = await ask(api, `/api${path}`, { key });
+    expect([answer.status, answer.text]).toEqual([200, answer.text]);
+    return answer.body as unknown as {
+      pagination: { after?: string };
+      data: Record<string, unknown>[];
+    };
+  };
+  const statusOf = async (key: string) => (await ask(api, '/api/console/session', { key })).status;
+  const end = (path: string, key: string) => ask(api, `/api${path}`, { method: 'DELETE', key });
+
+  it('are listed for an admin, part by part, without keys and without those that are over', async () => {
+    const admin = await signIn(api);
+    const [author, over] = [await signIn(api, 'author'), await signIn(api, 'author')];
+    await signIn(api, 'viewer', api.foreign.tenant_id);
+    await api.admin.query(
+      `UPDATE console_sessions SET seen_at = now() - interval '30 minutes' WHERE key_hash = $1`,
+      [api.ctx.keyHash(over)],
+    );
+    const personId = await personOf(author);
+    const own = await listed(`/sessions?person_id=${personId}`, admin);
+    expect(own.data).toEqual([
+      {
+        id: expect.any(String) as string,
+        person: {
+          ...{ id: personId, name: 'operator (author)', role: 'author' },
+          ...{ issuer: 'link', subject: 'operator (author)' },
+        },
+        created_at: expect.any(String) as string,
+        seen_at: expect.any(String) as string,
+      },
+    ]);
+    const [all] = await api.admin.query<{ count: number }>(
+      `SELECT count(*)::int FROM console_sessions
+       WHERE tenant_id = $1 AND seen_at > now() - interval '30 minutes'
+         AND created_at > now() - interval '12 hours'`,
+      [api.tenant.tenant_id],
+    );
+    const seen = new Set<unknown>();
+    for (let after: string | undefined = ''; after !== undefined;) {
+      const { pagination, data } = await listed(`/sessions?size=3${after}`, admin);
+      for (const { id } of data) seen.add(id);
+      after = pagination.after && `&after=${pagination.after}`;
+    }
+    expect(seen.size).toBe(all?.count);
+    const byKey = await api.get('/sessions');
+    expect([byKey.status, byKey.text.includes('ses_')]).toEqual([200, false]);
+  });
+
+  it('are ended by an admin, one or all of a person, at once in every process, and recorded', async () => {
+    const admin = await signIn(api);
+    const keys: string[] = [];
+    for (let nth = 0; nth < 3; nth += 1) keys.push(await signIn(api, 'author'));
+    const unused = await codeOfLink(api, 'author');
+    const personId = await personOf(keys[0] ?? '');
+    const [newest] = (await listed(`/sessions?person_id=${personId}`, admin)).data;
+    const path = `/sessions/${String(newest?.id)}`;
+    const statuses = () => Promise.all(keys.map(statusOf));
+    expect((await end(path, admin)).status).toBe(204);
+    expect(await statuses()).toEqual([200, 200, 401]);
+    expect((await end(path, admin)).status).toBe(404);
+    expect((await end(`/people/${personId}/sessions`, admin)).status).toBe(204);
+    expect(await statuses()).toEqual([401, 401, 401]);
+    expect((await ask(other, '/api/calls', { key: keys[1] ?? '' })).status).toBe(401);
+    expect((await open(unused)).status).toBe(401);
+    expect(await statusOf(admin)).toBe(200);
+    const lines = await listed(`/logs?operation=console.end_sessions&entity_id=${personId}`, admin);
+    const actor = { type: 'person', name: 'operator' };
+    expect(lines.data).toMatchObject([{ actor }, { actor }]);
+    expect(await statusOf(await signIn(api, 'author'))).toBe(200);
+  });
+
+  it('of another tenant are not there, and viewers and authors see and end none', async () => {
+    const [admin, foreign] = [await signIn(api), await signIn(api, 'admin', api.foreign.tenant_id)];
+    const personId = await personOf(foreign);
+    const [theirs] = (await listed('/sessions', foreign)).data;
+    expect((await listed(`/sessions?person_id=${personId}`, admin)).data).toEqual([]);
+    for (const path of [`/sessions/${String(theirs?.id)}`, `/people/${personId}/sessions`]) {
+      expect([path, (await end(path, admin)).status]).toEqual([path, 404]);
+      for (const role of ['viewer', 'author'] as const) {
+        const key = await signIn(api, role, api.foreign.tenant_id);
+        expect([path, role, (await end(path, key)).status]).toEqual([path, role, 403]);
+        expect((await ask(api, '/api/sessions', { key })).status).toBe(403);
+      }
+    }
+    expect(await statusOf(foreign)).toBe(200);
+  });
+});
+
+describe('a flood from one address', () => {
+  const from = (address: string) => ({ 'X-Forwarded-For': `203.0.113.9, ${address}` });
+  /** Counts the answers by their status. */
+  const flood = async (count: number, send: () => Promise<{ readonly status: number }>) => {
+    const statuses: number[] = [];
+    while (statuses.length < count) {
+      const some = await Promise.all(Array.from({ length: 50 }, send));
+      statuses.push(...some.map(({ status }) => status));
+    }
+    return (status: number): number => statuses.filter((each) => each === status).length;
+  };
+
+  it('of made-up keys asks Postgres for a part, and ends no session, not even there', async () => {
+    const key = await signIn(api);
+    const there = from('192.0.2.1');
+    const get = (one: string, headers: Record<string, string>) =>
+      ask(api, '/api/console/session', { key: one, headers });
+    expect((await get(key, there)).status).toBe(200);
+    const answered = await flood(1_000, () => get(generateSessionKey(), there));
+    expect(answered(401)).toBeGreaterThanOrEqual(290);
+    expect(answered(401)).toBeLessThan(500);
+    expect(answered(401) + answered(429)).toBe(1_000);
+    expect((await get(key, there)).status).toBe(200);
+    expect((await get(await signIn(api), from('192.0.2.2'))).status).toBe(200);
+  });
+
+  it('of made-up codes is refused, and others sign in', async () => {
+    const send = (code: string, headers: Record<string, string>) =>
+      ask(api, '/api/console/sessions', { method: 'POST', body: { code }, headers });
+    const answered = await flood(400, () => send('x'.repeat(43), from('192.0.2.3')));
+    expect(answered(401)).toBeLessThan(200);
+    expect(answered(401) + answered(429)).toBe(400);
+    const refused = await send(await codeOfLink(api), from('192.0.2.3'));
+    expect([refused.status, Number(refused.headers['retry-after']) > 0]).toEqual([429, true]);
+    expect((await send(await codeOfLink(api), from('192.0.2.4'))).status).toBe(201);
+  });
+});
+
 describe('keys', () => {
   it('of sessions open nothing on the main port, and those of applications nothing here', async () => {
     const key = await signIn(api);
@@ -173,8 +305,7 @@ it('no row of the console is shown to another tenant, even without a condition',
   for (const table of ['people', 'console_codes', 'console_sessions']) {
     const [all] = await api.admin.query<{ rows: string }>(`SELECT count(*) AS rows FROM ${table}`);
     expect([table, Number(all?.rows) > 0]).toEqual([table, true]);
-    const { tenant_id: foreign } = api.foreign;
-    const shown = await inTenant(api.ctx.dataSource, foreign, (manager) =>
+    const shown = await inTenant(api.ctx.dataSource, randomUUID(), (manager) =>
       asSql(manager).query(`SELECT * FROM ${table}`),
     );
     expect([table, shown]).toEqual([table, []]);

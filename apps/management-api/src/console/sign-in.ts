@@ -35,16 +35,25 @@ export function serveSignIn(app: NestExpressApplication, ctx: ManagementContext)
   };
   http.post('/console/sessions', open);
   if (!oidc) return;
-  http.get('/console/oidc/start', (request, response, next) => {
-    oidc.start(request).then((url) => response.redirect(url), next);
-  });
-  http.get('/console/oidc/callback', (request, response, next) => {
-    oidc.finish(request).then((url) => response.redirect(url), next);
-  });
+  const redirected =
+    (work: (request: ApiRequest) => Promise<string>): RequestHandler =>
+    (request, response, next) => {
+      ctx.strangers.countSignIn(request);
+      work(request as ApiRequest).then((url) => response.redirect(url), next);
+    };
+  http.get(
+    '/console/oidc/start',
+    redirected((request) => oidc.start(request)),
+  );
+  http.get(
+    '/console/oidc/callback',
+    redirected((request) => oidc.finish(request)),
+  );
 }
 
 async function openWithCode(ctx: ManagementContext, request: ApiRequest): Promise<object> {
   checkMediaType(request);
+  ctx.strangers.countSignIn(request);
   const { code, binding } = await readCode(ctx, request);
   const { key, session } = await openSession(ctx, { code, binding, traceId: request.traceId });
   return { key, ...toSessionResponse(session) };

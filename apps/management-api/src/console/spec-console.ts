@@ -1,4 +1,4 @@
-import { mkdtempSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { request, type IncomingHttpHeaders } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -75,12 +75,16 @@ export async function signIn(
   return answer.body.key as string;
 }
 
-/** A folder as the build of the page makes it. */
+/** Long enough ago, so that its files are known to be whole. */
+export const builtAt = new Date('2026-01-01T00:00:00Z');
+
+/** A folder as the build of the page made it. */
 export function builtPage(): { readonly folder: string; remove(): void } {
   const folder = mkdtempSync(join(tmpdir(), 'glovebox-console-'));
   mkdirSync(join(folder, 'assets'));
   writeFileSync(join(folder, 'index.html'), '<!doctype html><title>Console</title>');
   writeFileSync(join(folder, 'assets', 'app-1a2b.js'), `// ${'x'.repeat(1_000_000)}`);
   writeFileSync(join(folder, 'assets', 'app-1a2b.js.br'), 'packed');
+  for (const name of ['index.html', 'assets']) utimesSync(join(folder, name), builtAt, builtAt);
   return { folder, remove: () => rmSync(folder, { recursive: true }) };
 }

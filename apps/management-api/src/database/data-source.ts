@@ -15,6 +15,9 @@ import { AddPeopleAndSessions0000000000008 } from '../migrations/0008-add-people
 import { KeepArgumentsOfRuns0000000000009 } from '../migrations/0009-keep-arguments-of-runs';
 import { FindByTraceAndCode0000000000010 } from '../migrations/0010-find-by-trace-and-code';
 import { CaptureCalls0000000000011 } from '../migrations/0011-capture-calls';
+import { KeepCodeOfRuns0000000000012 } from '../migrations/0012-keep-code-of-runs';
+import { EndPeopleAndCountByBucket0000000000013 } from '../migrations/0013-end-people-and-count-by-bucket';
+import { AddSlugs0000000000014 } from '../migrations/0014-add-slugs';
 import { recorded } from '../migrations/migration';
 import { Proxy } from '../entities/proxy.entity';
 import { ReactorFormula } from '../entities/reactor-formula.entity';
@@ -35,6 +38,9 @@ export const migrations = [
   KeepArgumentsOfRuns0000000000009,
   FindByTraceAndCode0000000000010,
   CaptureCalls0000000000011,
+  KeepCodeOfRuns0000000000012,
+  EndPeopleAndCountByBucket0000000000013,
+  AddSlugs0000000000014,
 ].map(recorded);
 
 /** TypeORM's pool. Tenants share its connections through `inTenant`. */

@@ -1,11 +1,14 @@
 import type { Actor } from '@glovebox/access';
 import { Body, Controller, Header, HttpCode, Post, Res } from '@nestjs/common';
 import type { Response } from 'express';
+import { Context, type ManagementContext } from '../context';
 import { BodyBytesMax, FreeMembers } from '../http/body.interceptor';
 import { RequirePermission } from '../http/check-permission';
 import { Caller } from '../http/request';
 import { whileThere } from '../http/while-there';
+import { BodyRoom } from '../shares/body-room';
 import { RehearseProxy, RehearseReactor } from './dry-runs.dto';
+import type { Waiting } from './hand-over';
 import { DryRunsService } from './dry-runs.service';
 
 const reactorBytesMax = 2 * 1024 * 1024;
@@ -13,7 +16,10 @@ const proxyBytesMax = 4 * 1024 * 1024;
 
 @Controller()
 export class DryRunsController {
-  constructor(private readonly dryRuns: DryRunsService) {}
+  constructor(
+    @Context() private readonly ctx: ManagementContext,
+    private readonly dryRuns: DryRunsService,
+  ) {}
 
   @Post('reactors/dry-runs')
   @HttpCode(200)
@@ -26,7 +32,7 @@ export class DryRunsController {
     @Body() input: RehearseReactor,
     @Res({ passthrough: true }) response: Response,
   ): Promise<Buffer> {
-    return whileThere(response, (signal) => this.dryRuns.reactor(actor, input, signal));
+    return this.#answer(actor, response, (waiting) => this.dryRuns.reactor(actor, input, waiting));
   }
 
   @Post('proxies/dry-runs')
@@ -39,6 +45,17 @@ export class DryRunsController {
     @Body() input: RehearseProxy,
     @Res({ passthrough: true }) response: Response,
   ): Promise<Buffer> {
-    return whileThere(response, (signal) => this.dryRuns.proxy(actor, input, signal));
+    return this.#answer(actor, response, (waiting) => this.dryRuns.proxy(actor, input, waiting));
+  }
+
+  /** The answer keeps its room until it is sent, however slowly it is read. */
+  #answer(
+    { principal }: Actor,
+    response: Response,
+    work: (waiting: Waiting) => Promise<Buffer>,
+  ): Promise<Buffer> {
+    const room = new BodyRoom(this.ctx.bodies, principal.tenantId);
+    response.once('close', () => room.leave());
+    return whileThere(response, (signal) => work({ signal, room }));
   }
 }

@@ -14,6 +14,7 @@ import { Proxy } from '../entities/proxy.entity';
 import { Reactor } from '../entities/reactor.entity';
 import { ReactorFormula } from '../entities/reactor-formula.entity';
 import type { Resource } from '../entities/resource.entity';
+import { withKeptValues, withoutKept } from '../proxies/kept-values';
 import { ProxiesService } from '../proxies/proxies.service';
 import { toFormulaInput, type FormulaInput } from '../reactor-formulas/reactor-formulas.dto';
 import {
@@ -28,6 +29,7 @@ import {
   type RehearseProxy,
   type RehearseReactor,
 } from './dry-runs.dto';
+import type { Waiting } from './hand-over';
 
 const argumentBytesMax = 1024 * 1024;
 
@@ -46,7 +48,7 @@ export class DryRunsService {
   async reactor(
     { principal: caller, traceId }: Actor,
     input: RehearseReactor,
-    signal: AbortSignal,
+    waiting: Waiting,
   ): Promise<Buffer> {
     const { reactor: given = {}, network = false, svc = false } = input;
     // Its code would read as the application, at the word of who changes it.
@@ -60,7 +62,7 @@ export class DryRunsService {
         ? toConfiguration(given.configuration)
         : stored && (await this.#configurationOf(stored));
       const current = stored?.applicationId ?? null;
-      const named = await usableApplication(manager, tenantId, given, current);
+      const named = await usableApplication(manager, { tenantId }, given, current);
       const applicationId = named.applicationId ?? current;
       const errors = {
         ...configurationErrors(formula.configuration, configuration ?? {}),
@@ -81,13 +83,13 @@ export class DryRunsService {
       await audit(asSql(manager), made);
       return made;
     });
-    return this.ctx.dryRuns.carryOut(order, signal);
+    return this.ctx.dryRuns.carryOut(order, waiting);
   }
 
   async proxy(
     { principal: caller, traceId }: Actor,
     input: RehearseProxy,
-    signal: AbortSignal,
+    waiting: Waiting,
   ): Promise<Buffer> {
     const { tenantId } = caller;
     const { method = 'POST', path = '', query = '', ...request } = input.request;
@@ -110,19 +112,22 @@ export class DryRunsService {
       const stored = await find(manager, Proxy, tenantId, input.proxy_id);
       const id = stored?.id ?? randomUUID();
       const isStored = stored !== undefined && !input.proxy?.configuration;
+      const document = input.proxy ?? new RehearsedProxy();
+      const { lists, kept } =
+        stored && caller.type === 'person'
+          ? withKeptValues(document, await this.proxies.stepsOf(stored))
+          : { lists: {}, kept: [] };
+      Object.assign(document, lists);
+      const unsaved = this.proxies.unsaved({ id, tenantId }, document, 'proxy.');
       const made: ProxyRehearsal = {
-        ...{ kind: 'proxy', id: randomUUID(), caller, traceId, ...messages },
+        ...{ kind: 'proxy', id: randomUUID(), caller, traceId, ...messages, kept },
         configurationOf: isStored ? id : null,
-        proxy: this.proxies.unsaved(
-          { id, tenantId },
-          input.proxy ?? new RehearsedProxy(),
-          'proxy.',
-        ),
+        proxy: withoutKept(unsaved, kept),
       };
       await audit(asSql(manager), made);
       return made;
     });
-    return this.ctx.dryRuns.carryOut(order, signal);
+    return this.ctx.dryRuns.carryOut(order, waiting);
   }
 
   /** What the document leaves out is as in the stored formula, if there is one. */

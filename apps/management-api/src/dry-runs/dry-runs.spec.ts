@@ -1,8 +1,29 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, request, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { waitFor } from '@glovebox/testing';
 import { useTestApi } from '../spec-api';
 
-/** No gateway is there: what passes every check is answered with 503. */
-const api = useTestApi({ GATEWAY_URL: 'http://127.0.0.1:9' });
+/** What passes every check is answered with 503, unless the gateway has something to answer. */
+const env: Record<string, string> = {};
+let answer: Buffer | undefined;
+const gateway = createServer((received, response) => {
+  received.resume();
+  if (answer) response.writeHead(200, { 'Content-Length': answer.length }).end(answer);
+  else received.socket.destroy();
+});
+beforeAll(async () => {
+  gateway.listen(0, '127.0.0.1');
+  await once(gateway, 'listening');
+  env.GATEWAY_URL = `http://127.0.0.1:${(gateway.address() as AddressInfo).port}`;
+});
+const api = useTestApi(env);
+afterAll(() => {
+  gateway.close();
+  gateway.closeAllConnections();
+});
 const code = 'module.exports = () => ({})';
 const sent = 503;
 
@@ -126,6 +147,35 @@ describe('POST /reactors/dry-runs', () => {
     expect((await rehearse(body(1024 * 1024 - around + 1))).status).toBe(413);
     expect((await rehearse({ ...body(0), more: 'x'.repeat(2 * 1024 * 1024) })).status).toBe(413);
   });
+});
+
+it('answers that nobody reads take the share of their tenant, and no more memory', async () => {
+  answer = Buffer.alloc(24 * 1024 * 1024, ' ');
+  answer.write('{"status":"completed"}');
+  const { bufferedBytes } = api.ctx.bodies;
+  const half = bufferedBytes.state.places / 2;
+  const asked = (key: string): Promise<IncomingMessage> =>
+    new Promise((resolve, reject) => {
+      const sent = request(`http://127.0.0.1:${api.port}/reactors/dry-runs`, {
+        ...{ method: 'POST', agent: false },
+        headers: { 'SVC-API-KEY': key, 'Content-Type': 'application/json' },
+      });
+      sent.once('response', resolve).once('error', reject);
+      sent.end(JSON.stringify({ reactor: { formula: { code } } }));
+    });
+  try {
+    const mine: IncomingMessage[] = [];
+    for (let nth = 0; nth < 8; nth += 1) mine.push(await asked(api.tenant.management_key));
+    const statuses = mine.map(({ statusCode }) => statusCode);
+    expect(statuses).toEqual([200, 200, 200, 200, 200, 429, 429, 429]);
+    expect(bufferedBytes.heldBy(api.tenant.tenant_id)).toBeLessThanOrEqual(half);
+    const other = await asked(api.foreign.management_key);
+    expect([other.statusCode, (await text(other)).length]).toEqual([200, answer.length]);
+    for (const { socket } of mine) socket.destroy();
+    await waitFor(() => bufferedBytes.state.held === 0);
+  } finally {
+    answer = undefined;
+  }
 });
 
 describe('POST /proxies/dry-runs', () => {

@@ -8,13 +8,19 @@ import {
 } from '@glovebox/dry-runs';
 import { Problem, problemCatalogue, type ProblemCode } from '@glovebox/problems';
 import { readBody, traceHeader } from '@glovebox/wire';
+import type { BodyRoom } from '../shares/body-room';
 
 /** Beyond the time of two runs of code, and of the wait for their processes. */
 const answerMs = 60_000;
 const answerBytesMax = 32 * 1024 * 1024;
-const reading = { idleMs: answerMs, wholeMs: answerMs, keep: () => undefined };
 /** A gateway allows so few at once that more connections would only be refused. */
 const connectionsMax = 32;
+
+/** Whoever waits for a dry run, and the room of its answer. */
+export interface Waiting {
+  readonly signal: AbortSignal;
+  readonly room: Pick<BodyRoom, 'keep'>;
+}
 
 /** The gateway that carries out dry runs. */
 export class DryRunGateway {
@@ -27,26 +33,32 @@ export class DryRunGateway {
   ) {}
 
   /** Returns the answer as JSON that is written already. */
-  async carryOut(order: DryRunOrder, signal: AbortSignal): Promise<Buffer> {
+  async carryOut(order: DryRunOrder, waiting: Waiting): Promise<Buffer> {
     // One more would wait with its body for a connection, as long as others run.
     if (this.#underWay >= connectionsMax) throw unavailable(new Error('too many are under way'));
     this.#underWay += 1;
     try {
-      return await this.#handOver(order, signal);
+      return await this.#handOver(order, waiting);
     } finally {
       this.#underWay -= 1;
     }
   }
 
-  async #handOver(order: DryRunOrder, signal: AbortSignal): Promise<Buffer> {
+  async #handOver(order: DryRunOrder, { signal, room }: Waiting): Promise<Buffer> {
     const body = writeOrder(order);
     const answer = await this.#ask(order, body, signal).catch((cause: unknown) => {
       signal.throwIfAborted();
       throw unavailable(cause);
     });
-    const bytes = await readBody(answer, answerBytesMax, reading);
-    if (answer.statusCode === 200) return bytes;
-    throw problemIn(bytes, answer);
+    const reading = { idleMs: answerMs, wholeMs: answerMs, keep: room.keep };
+    try {
+      const bytes = await readBody(answer, answerBytesMax, reading);
+      if (answer.statusCode === 200) return bytes;
+      throw problemIn(bytes, answer);
+    } finally {
+      // What is left unread would hold its connection for ever.
+      if (!answer.complete) answer.destroy();
+    }
   }
 
   close(): void {

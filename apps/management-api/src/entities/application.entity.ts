@@ -6,6 +6,7 @@ import { Tenant } from './tenant.entity';
 @Entity('applications')
 @ForeignKey(() => Tenant, ['tenantId'], ['id'], { name: 'applications_tenant_fk' })
 @Index('applications_newest', { synchronize: false })
+@Index('applications_slug_unique', { synchronize: false })
 export class Application extends Resource {
   static readonly noun = 'application';
   static readonly kind = 'application';

@@ -13,6 +13,7 @@ export interface TransformEntry {
 @ForeignKey(() => Tenant, ['tenantId'], ['id'], { name: 'proxies_tenant_fk' })
 @Unique('proxies_key_hash_unique', ['keyHash'])
 @Index('proxies_newest', { synchronize: false })
+@Index('proxies_slug_unique', { synchronize: false })
 export class Proxy extends Resource {
   static readonly noun = 'proxy';
   static readonly kind = 'proxy';

@@ -22,6 +22,7 @@ interface ParameterEntry {
 @Entity('reactor_formulas')
 @ForeignKey(() => Tenant, ['tenantId'], ['id'], { name: 'reactor_formulas_tenant_fk' })
 @Index('reactor_formulas_newest', { synchronize: false })
+@Index('reactor_formulas_slug_unique', { synchronize: false })
 export class ReactorFormula extends Resource {
   static readonly noun = 'reactor formula';
   static readonly kind = 'formula';

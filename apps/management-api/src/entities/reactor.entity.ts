@@ -7,6 +7,7 @@ import { Tenant } from './tenant.entity';
 @Entity('reactors')
 @ForeignKey(() => Tenant, ['tenantId'], ['id'], { name: 'reactors_tenant_fk' })
 @Index('reactors_newest', { synchronize: false })
+@Index('reactors_slug_unique', { synchronize: false })
 @Index('reactors_of_formula', { synchronize: false })
 export class Reactor extends Resource {
   static readonly noun = 'reactor';

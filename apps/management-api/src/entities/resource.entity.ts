@@ -12,6 +12,9 @@ export abstract class Resource {
   @Column('text')
   name!: string;
 
+  @Column('text', { nullable: true })
+  slug!: string | null;
+
   @Column('uuid', { name: 'created_by', nullable: true })
   createdBy!: string | null;
 

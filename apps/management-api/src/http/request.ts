@@ -50,12 +50,18 @@ export const ChangedBy = createParamDecorator((_: unknown, context: ExecutionCon
   const { principal, traceId } = actorOf(request);
   const { tenantId, actorId, type } = principal;
   const { claim, tags } = request;
-  return { tenantId, actorId, traceId, claim, tags, isPerson: type === 'person' };
+  const author = { tenantId, actorId, traceId, claim, tags };
+  return type === 'person' ? { ...author, person: principal } : author;
 });
 
 /** The claim of the call, for a handler whose outcome its service stores itself. */
 export const ClaimOfCall = createParamDecorator(
   (_: unknown, context: ExecutionContext) => requestOf(context).claim,
+);
+
+/** What the call says of versions, for a handler that no row is loaded for. */
+export const TagsOfCall = createParamDecorator(
+  (_: unknown, context: ExecutionContext) => requestOf(context).tags,
 );
 
 /** Makes a decorator that hands the query of the call to the handler, as `read` checks it. */

@@ -12,7 +12,7 @@ import { didYouMean, invalid, mayBeData } from '@glovebox/problems';
 import { asSql } from '../database/in-tenant';
 import type { ResourceEntity } from '../entities/resource.entity';
 import { queryReadBy } from '../http/request';
-import { nameMax } from '../validation/resource-limits';
+import { nameMax, slugMax } from '../validation/resource-limits';
 import { isUuid } from '../validation/uuid';
 
 /** The page and the filters that a list is asked for. */
@@ -20,6 +20,7 @@ export interface ListQuery extends PageQuery {
   readonly ids: readonly string[];
   /** A pattern in which `*` is the wildcard. */
   readonly name: string | undefined;
+  readonly slug: string | undefined;
 }
 
 const pageSizeMax = 100;
@@ -33,7 +34,7 @@ export const Listing = queryReadBy((query) => readListQuery(query));
 
 export function readListQuery(query: URLSearchParams, more: readonly string[] = []): ListQuery {
   const errors: Record<string, string[]> = {};
-  const page = readPage(query, errors, isUuid, ['id', 'name', ...more]);
+  const page = readPage(query, errors, isUuid, ['id', 'name', 'slug', ...more]);
   const ids = givenValues(query, 'id');
   if (!ids.every(isUuid)) errors.id = ['must be a UUID'];
   if (ids.length > listIdsMax) errors.id = [`must be given at most ${listIdsMax} times`];
@@ -41,8 +42,13 @@ export function readListQuery(query: URLSearchParams, more: readonly string[] = 
   if (name !== undefined && (name.length > nameMax || name.includes('\0'))) {
     errors.name = [`must be at most ${nameMax} characters, without NUL`];
   }
+  const [slug, ...otherSlugs] = givenValues(query, 'slug');
+  if (otherSlugs.length > 0 || (slug !== undefined && slug.length > slugMax)) {
+    errors.slug = [`must be given once, with at most ${slugMax} characters`];
+  }
+  if (slug?.includes('\0')) errors.slug = ['must not contain NUL'];
   if (Object.keys(errors).length > 0) throw invalid(errors);
-  return { ...page, ids: ids.map((id) => id.toLowerCase()), name };
+  return { ...page, ids: ids.map((id) => id.toLowerCase()), name, slug };
 }
 
 /** The values of a filter that may be given several times. An empty one is no filter. */
@@ -156,6 +162,7 @@ export function matchingRows(
   if (query.name !== undefined) {
     matching.andWhere('lower(r.name) LIKE lower(:pattern)', { pattern: likePattern(query.name) });
   }
+  if (query.slug !== undefined) matching.andWhere('r.slug = :slug', { slug: query.slug });
   for (const [column, value] of Object.entries(more)) {
     matching.andWhere(`r.${column} = :${column}`, { [column]: value });
   }

@@ -131,11 +131,13 @@ describe('a caller that', () => {
     await waitFor(stalled);
     // A connection that is held while the caller does not read would keep this one waiting.
     await api.admin.query('ALTER TABLE proxies RENAME TO lost');
-    const text = await caller
-      .rest()
-      .finally(() => api.admin.query('ALTER TABLE lost RENAME TO proxies'));
-    expect(text).toMatch(/^HTTP\/1.1 200 /);
-    expect(text).not.toMatch(/\]\}\r\n0\r\n\r\n$/);
+    try {
+      const text = await caller.rest();
+      expect(text).toMatch(/^HTTP\/1.1 200 /);
+      expect(text).not.toMatch(/\]\}\r\n0\r\n\r\n$/);
+    } finally {
+      await api.admin.query('ALTER TABLE lost RENAME TO proxies');
+    }
     expect((await api.get('/proxies?size=1')).status).toBe(200);
   });
 });

@@ -2,6 +2,7 @@ import { applicationTypes, permissions } from '@glovebox/access';
 import { runtimes } from '@glovebox/sandbox';
 import { callAnswers } from './call-answer-schemas';
 import { captureAnswers } from './capture-operations';
+import { peopleAnswers } from './people-operations';
 import { dryRunAnswers } from './dry-run-operations';
 import { runAnswers } from './run-answer-schemas';
 import {
@@ -70,6 +71,8 @@ const allowedOrigins: Schema = {
   description: 'The origins of the pages in browsers that may call. Left out where there are none.',
 };
 
+const slug: Schema = { ...text, description: 'The name in files. Left out where there is none.' };
+
 const application: Members = {
   always: {
     id: uuid,
@@ -79,7 +82,7 @@ const application: Members = {
     permissions: listOf(oneOf(permissions)),
     rules: listOf(rule),
   },
-  sometimes: { expires_at: instant, allowed_origins: allowedOrigins },
+  sometimes: { slug, expires_at: instant, allowed_origins: allowedOrigins },
   example: {
     id: example.application,
     tenant_id: example.tenant,
@@ -128,7 +131,7 @@ const formulaSummary: Members = {
     ),
     runtime: oneOf(runtimes),
   },
-  sometimes: { description: text, icon: text, runtime_end_of_life: endOfLife },
+  sometimes: { slug, description: text, icon: text, runtime_end_of_life: endOfLife },
   example: {
     id: example.formula,
     tenant_id: example.tenant,
@@ -155,7 +158,7 @@ const reactor: Members = {
     configuration: mapOf(text),
     isolation: oneOf(['warm', 'run']),
   },
-  sometimes: { application_id: uuid },
+  sometimes: { slug, application_id: uuid },
   example: {
     id: example.id,
     tenant_id: example.tenant,
@@ -189,6 +192,7 @@ const proxy: Members = {
     isolation: oneOf(['warm', 'run']),
   },
   sometimes: {
+    slug,
     request_transform: transform,
     response_transform: transform,
     request_transforms: requestSteps,
@@ -339,6 +343,7 @@ export const answers: Schemas = {
   ...captureAnswers,
   ...dryRunAnswers,
   ...callAnswers,
+  ...peopleAnswers,
   ...runAnswers,
   Permission: {
     ...object({

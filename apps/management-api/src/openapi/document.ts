@@ -103,9 +103,9 @@ export const nameOf = ({ method, path }: Pick<ApiRoute, 'method' | 'path'>): str
 const hasBody = ({ method }: Pick<ApiRoute, 'method'>): boolean =>
   ['POST', 'PUT', 'PATCH'].includes(method);
 
-/** Takes If-Match. */
-const isConditional = ({ isTagged, method }: ApiRoute): boolean =>
-  isTagged && ['PUT', 'PATCH', 'DELETE'].includes(method);
+/** Takes If-Match: it changes what is there. */
+const isConditional = ({ isTagged, method, status }: ApiRoute): boolean =>
+  isTagged && method !== 'GET' && status !== 201;
 
 function operation(route: ApiRoute, words: OperationText, requests: RequestSchemas): Schema {
   const { permission } = route;

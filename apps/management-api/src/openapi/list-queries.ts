@@ -30,4 +30,8 @@ export const byIdAndName = {
       'finds `Orders EU`, `orders` does not.',
     schema: { ...text, maxLength: 200 },
   },
+  slug: {
+    description: 'Only the entry with this slug.',
+    schema: { ...text, maxLength: 64 },
+  },
 };

@@ -8,6 +8,7 @@ import type { OperationText } from './operation-text';
 import { callOperations } from './call-operations';
 import { captureOperations } from './capture-operations';
 import { dryRunOperations } from './dry-run-operations';
+import { peopleOperations } from './people-operations';
 import { runOperations } from './run-operations';
 import { flag, instant, listOf, oneOf, ref, text } from './schema';
 import { tokenOperations } from './token-operations';
@@ -278,6 +279,7 @@ export const operations: Readonly<Record<string, OperationText>> = {
   ...captureOperations,
   ...dryRunOperations,
   ...callOperations,
+  ...peopleOperations,
   ...runOperations,
   ...tokenOperations,
 };

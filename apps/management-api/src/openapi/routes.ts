@@ -56,9 +56,11 @@ export function pathTemplate(...parts: string[]): string {
 
 function bodyOf(controller: Type, name: string): Dto | undefined {
   const args = Reflect.getMetadata(ROUTE_ARGS_METADATA, controller, name) as
-    Record<string, { index: number }> | undefined;
+    | Record<string, { index: number }>
+    | undefined;
   const types = Reflect.getMetadata('design:paramtypes', controller.prototype as object, name) as
-    Dto[] | undefined;
+    | Dto[]
+    | undefined;
   const body = Object.entries(args ?? {}).find(([key]) =>
     key.startsWith(`${RouteParamtypes.BODY}:`),
   );

@@ -50,6 +50,7 @@ const runMembers: readonly [Schemas, Schemas] = [
       ...instant,
       description: 'Until then the run can be repeated.',
     },
+    rerun_of: { ...uuid, description: 'The failed run that it repeats.' },
   },
 ];
 
@@ -131,6 +132,16 @@ export const runAnswers: Schemas = {
           ...listOf(object({ line: whole, column: whole }, { function: text })),
           description: 'The calls in the code that led to its error, the innermost first.',
         },
+        code: {
+          ...text,
+          description:
+            'The code that ran, for callers who may read it (`reactor:read`, `proxy:read`). Absent ' +
+            'where it is not kept any more.',
+        },
+        code_changed: {
+          ...flag,
+          description: 'A run of now would execute other code, or none.',
+        },
         webhook: object({
           status: oneOf(deliveryStatuses),
           attempts: listOf(ref('WebhookAttempt')),
@@ -145,6 +156,8 @@ export const runAnswers: Schemas = {
         { function: 'module.exports', line: 12, column: 5 },
       ],
       lines: [{ at: time, level: 'info', text: 'the bank declined' }],
+      code: 'module.exports = async ({ args, configuration }) => {\n  …\n};',
+      code_changed: false,
       webhook: { status: 'delivered', attempts: [attempt] },
     },
   },

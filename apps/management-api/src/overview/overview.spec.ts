@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import { countCalls } from '@glovebox/calls';
 import { timeOrderedId } from '@glovebox/database';
 import { countedRowsMax } from '@glovebox/runs';
 import { waitFor } from '@glovebox/testing';
+import { eachInTenant } from '../database/in-tenant';
 import { DataPlane } from '../runs/spec-data-plane';
 import { useTestApi } from '../spec-api';
 import { overviewResourcesMax, timeOf, type Overview } from './overview.dto';
@@ -17,7 +19,7 @@ beforeAll(() => {
 afterAll(() => data.close());
 beforeEach(async () => {
   await api.admin.query(
-    'TRUNCATE calls, call_summary, reactor_runs, webhook_deliveries, ended_deliveries',
+    'TRUNCATE calls, call_summary, call_buckets, reactor_runs, webhook_deliveries, ended_deliveries',
   );
 });
 
@@ -120,6 +122,54 @@ describe('the calls of the overview', () => {
     expect(shown.resources.map(({ calls }) => calls)).toEqual(
       Array.from({ length: overviewResourcesMax }, (_, nth) => resources - nth),
     );
+  });
+
+  it('are the same added up when they are stored, by whoever at once, and of before that', async () => {
+    const { from } = timeOf('168');
+    const proxies = Array.from({ length: 5 }, () => randomUUID());
+    const batch = (nth: number) =>
+      Array.from({ length: 200 }, (_, row) => {
+        const minute = new Date(from.getTime() + ((nth * 200 + row) % 10_079) * 60_000);
+        return {
+          ...{ id: timeOrderedId(minute.getTime()), tenant_id: tenantId, minute, path: '/proxy' },
+          ...{ proxy_id: proxies[row % 5], outcome: row % 3 === 0 ? 'failed' : 'completed' },
+          ...{ calls: 1 + row, duration_ms: 1, created_at: minute },
+          latencies: latencies({ [row % 16]: 1 + row }),
+        };
+      });
+    const store = (rows: object[]) =>
+      data.database.query(
+        `INSERT INTO call_summary SELECT * FROM json_populate_recordset(NULL::call_summary, $1)
+         ON CONFLICT DO NOTHING`,
+        [JSON.stringify(rows)],
+      );
+    // Each batch comes twice, as from a process that does not know whether it was stored.
+    const batches = Array.from({ length: 50 }, (_, nth) => batch(nth));
+    await Promise.all([...batches, ...batches].map(store));
+    const since = (time: string) =>
+      api.admin.query(`UPDATE call_buckets_since SET since = ${time}`);
+    const sql = eachInTenant(api.ctx.dataSource, tenantId);
+    const countedBy = async (hours: '24' | '168') => {
+      const { resources, buckets } = await countCalls(sql, tenantId, timeOf(hours));
+      const byTime = buckets.toSorted((one, other) => one.at.getTime() - other.at.getTime());
+      return {
+        byTime,
+        resources: resources.toSorted((a, b) => ((a.proxyId ?? '') < (b.proxyId ?? '') ? -1 : 1)),
+      };
+    };
+    for (const hours of ['24', '168'] as const) {
+      const added = await countedBy(hours);
+      await since("date_trunc('hour', now()) - interval '10 hours'");
+      expect([hours, await countedBy(hours)]).toEqual([hours, added]);
+      await since("'infinity'");
+      expect([hours, await countedBy(hours)]).toEqual([hours, added]);
+      await since("'-infinity'");
+      expect(added.resources).toHaveLength(5);
+    }
+    const [{ calls = 0 } = {}] = await api.admin.query<{ calls: number }>(
+      'SELECT sum(calls)::int AS calls FROM call_buckets WHERE minutes = 60',
+    );
+    expect(calls).toBe((50 * (200 * 201)) / 2);
   });
 
   it('of nobody are zeros without a duration', async () => {

@@ -138,6 +138,7 @@ export interface ProxyResponse extends Stamps {
   id: string;
   key: string;
   name: string;
+  slug?: string;
   destination_url: string;
   tenant_id: string;
   require_auth: boolean;
@@ -197,6 +198,7 @@ export function toProxyResponse(row: Proxy, opened: OpenedColumns, answer: Answe
     id: row.id,
     key: opened.key,
     name: row.name,
+    ...(row.slug === null ? {} : { slug: row.slug }),
     destination_url: row.destinationUrl,
     tenant_id: row.tenantId,
     require_auth: row.requireAuth,

@@ -24,6 +24,7 @@ import type { Page } from '../lists/page';
 import { checkCode, codeHash } from '../code/check-code';
 import { defaultRuntime } from '../code/code-members';
 import { modifiedNow, newRow } from '../changes/created-and-modified';
+import { slugAfter } from '../changes/slug';
 import { patchedDto, type MergePatch } from '../validation/patched-dto';
 import {
   ProxyInput,
@@ -34,8 +35,9 @@ import {
   type TransformInput,
 } from './proxies.dto';
 import { Proxy, type TransformEntry } from '../entities/proxy.entity';
+import { withKeptValues } from './kept-values';
 import { openTls, sealTls, toTls } from './tls-material';
-import { openSteps, sealSteps, tokenizes, toSteps } from './transform-steps';
+import { openSteps, sealSteps, tokenizes, toSteps, type Steps } from './transform-steps';
 
 type ShownProxy = ReturnType<typeof shownTo<ProxyResponse>>;
 
@@ -50,10 +52,11 @@ export class ProxiesService {
     return change(this.ctx, author, 'create', async (manager) => {
       const row = { ...newRow(author), applicationId: null };
       const key = generateProxyKey();
-      const { columns, secrets } = await this.#decide(manager, row, input, null);
+      const { columns, secrets } = await this.#decide(manager, author, row, input, null);
       const proxy = manager.create(Proxy, {
         ...row,
         ...columns,
+        slug: input.slug ?? null,
         key: await sealer.seal(placeOf(row, 'key'), key),
         keyHash: keyHash(key),
       });
@@ -98,8 +101,9 @@ export class ProxiesService {
       };
       const input = patchedDto(ProxyInput, document, patch);
       if (!input) return { result: undefined };
+      if (author.person) Object.assign(input, withKeptValues(input, opened.steps).lists);
       this.#checkCode(input);
-      return this.#replace(manager, author, { proxy, opened }, input);
+      return this.#replace(manager, author, { proxy, opened }, input, patch);
     });
   }
 
@@ -116,8 +120,15 @@ export class ProxiesService {
         result: undefined,
         deletions: kinds.map((kind) => ({ kind, id })),
         line: { operation: 'proxy.delete', entityType: 'proxy', entityId: id },
+        formerCode: codesOf(proxy).flatMap((code) => code ?? []),
       };
     });
+  }
+
+  /** The steps that are stored for a proxy. */
+  async stepsOf(proxy: Proxy): Promise<Steps> {
+    if (!proxy.steps) return withoutSteps;
+    return openSteps(this.ctx.sealer, placeOf(proxy, 'steps'), proxy.steps);
   }
 
   /** The proxy that the document would make, as far as messages depend on it. */
@@ -145,30 +156,35 @@ export class ProxiesService {
     author: Author,
     { proxy, opened }: { proxy: Proxy; opened: OpenedColumns },
     input: ProxyInput,
+    patch?: MergePatch,
   ): Promise<ChangeOutcome<ShownProxy>> {
     // A policy that has changed since must not keep other members from being changed.
     if (input.destination_url !== proxy.destinationUrl) {
       this.#checkDestination(input.destination_url);
     }
-    const { columns, secrets } = await this.#decide(manager, proxy, input, opened.tls);
-    Object.assign(proxy, columns, modifiedNow(author));
+    const { columns, secrets } = await this.#decide(manager, author, proxy, input, opened.tls);
+    const before = codesOf(proxy);
+    const slug = slugAfter(proxy.slug, input, patch);
+    Object.assign(proxy, columns, modifiedNow(author), { slug });
     await manager.save(proxy);
     return {
       result: shownTo(author, toProxyResponse(proxy, { key: opened.key, ...secrets }, 'read')),
       definitions: [toProxyDefinition(proxy, secrets)],
+      formerCode: before.flatMap((code, at) => (code === codesOf(proxy)[at] ? [] : (code ?? []))),
     };
   }
 
   /** The columns that a document sets, with defaults for the members that it omits. */
   async #decide(
     manager: EntityManager,
+    author: Author,
     proxy: Pick<Proxy, 'id' | 'tenantId' | 'applicationId'>,
     input: ProxyInput,
     storedTls: TlsDefinition | null,
   ) {
     const { applicationId, errors } = await usableApplication(
       manager,
-      proxy.tenantId,
+      author,
       input,
       proxy.applicationId,
     );
@@ -212,9 +228,9 @@ export class ProxiesService {
       proxy.configuration &&
         openConfiguration(sealer, placeOf(proxy, 'configuration'), proxy.configuration),
       proxy.tls && openTls(sealer, placeOf(proxy, 'tls'), proxy.tls),
-      proxy.steps && openSteps(sealer, placeOf(proxy, 'steps'), proxy.steps),
+      this.stepsOf(proxy),
     ]);
-    return { key: key.toString('utf8'), configuration, tls, steps: steps ?? withoutSteps };
+    return { key: key.toString('utf8'), configuration, tls, steps };
   }
 
   /** Refuses what the egress policy forbids already. Names are checked again on every call. */
@@ -240,6 +256,10 @@ function placeOf(
 ): Place {
   return { table: 'proxies', column, tenantId, record: id };
 }
+
+/** A run names its side, so code that moves to the other side goes out of force here. */
+const codesOf = ({ requestTransform, responseTransform }: Proxy): (string | null)[] =>
+  [requestTransform, responseTransform].map((transform) => transform?.code ?? null);
 
 function toTransformEntry(input: TransformInput | undefined): TransformEntry | null {
   if (!input) return null;

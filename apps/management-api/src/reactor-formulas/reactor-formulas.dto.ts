@@ -14,6 +14,7 @@ import type { ParameterType } from '@glovebox/definitions';
 import type { Runtime } from '@glovebox/sandbox';
 import { Code, RuntimeName, toEndOfLife } from '../code/code-members';
 import { toStamps, type Answer, type Stamps } from '../changes/created-and-modified';
+import { WithSlug } from '../changes/slug';
 import { TextLength, WithoutNul } from '../validation/decorators';
 import { descriptionMax, nameMax } from '../validation/resource-limits';
 import type { ReactorFormula } from '../entities/reactor-formula.entity';
@@ -69,7 +70,7 @@ export class ParameterInput {
 }
 
 /** The document of a create and of a full update. */
-export class FormulaInput {
+export class FormulaInput extends WithSlug {
   @IsOptional()
   @IsIn(['private'])
   type?: 'private';
@@ -119,6 +120,7 @@ export interface FormulaResponse extends Stamps {
   tenant_id: string;
   type: 'private';
   name: string;
+  slug?: string;
   description?: string;
   icon?: string;
   code: string;
@@ -157,6 +159,7 @@ export function toFormulaResponse(row: ReactorFormula, answer: Answer): FormulaR
     tenant_id: row.tenantId,
     type: row.type,
     name: row.name,
+    ...(row.slug === null ? {} : { slug: row.slug }),
     ...(row.description === null ? {} : { description: row.description }),
     ...(row.icon === null ? {} : { icon: row.icon }),
     code: row.code,

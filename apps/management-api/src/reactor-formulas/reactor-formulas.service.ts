@@ -12,6 +12,7 @@ import type { ListQuery } from '../lists/listing';
 import type { Page } from '../lists/page';
 import { Reactor } from '../entities/reactor.entity';
 import { modifiedNow, newRow } from '../changes/created-and-modified';
+import { slugAfter } from '../changes/slug';
 import { patchedDto, type MergePatch } from '../validation/patched-dto';
 import { checkCode, codeHash } from '../code/check-code';
 import { defaultRuntime } from '../code/code-members';
@@ -30,7 +31,11 @@ export class ReactorFormulasService {
   async create(author: Author, input: FormulaInput): Promise<FormulaResponse> {
     this.#check(input);
     return change(this.ctx, author, 'create', async (manager) => {
-      const formula = manager.create(ReactorFormula, { ...newRow(author), ...columnsOf(input) });
+      const formula = manager.create(ReactorFormula, {
+        ...newRow(author),
+        ...columnsOf(input),
+        slug: input.slug ?? null,
+      });
       await manager.insert(ReactorFormula, formula);
       return {
         result: toFormulaResponse(formula, 'created'),
@@ -57,7 +62,7 @@ export class ReactorFormulasService {
     const row = { entity: ReactorFormula, id };
     await changeRow(this.ctx, author, 'update', row, async (manager, formula) => {
       const input = patchedDto(FormulaInput, toFormulaInput(formula), patch);
-      return input ? this.#replace(manager, author, formula, input) : { result: undefined };
+      return input ? this.#replace(manager, author, formula, input, patch) : { result: undefined };
     });
   }
 
@@ -69,7 +74,11 @@ export class ReactorFormulasService {
         throw new Problem('conflict', { detail: 'Reactors use this formula.' });
       }
       await manager.remove(formula);
-      return { result: undefined, deletions: [{ kind: 'formula', id }] };
+      return {
+        result: undefined,
+        deletions: [{ kind: 'formula', id }],
+        formerCode: [formula.code],
+      };
     });
   }
 
@@ -88,13 +97,17 @@ export class ReactorFormulasService {
     author: Author,
     formula: ReactorFormula,
     input: FormulaInput,
+    patch?: MergePatch,
   ): Promise<ChangeOutcome<FormulaResponse>> {
     this.#check(input);
-    Object.assign(formula, columnsOf(input), modifiedNow(author));
+    const before = formula.code;
+    const slug = slugAfter(formula.slug, input, patch);
+    Object.assign(formula, columnsOf(input), modifiedNow(author), { slug });
     await manager.save(formula);
     return {
       result: toFormulaResponse(formula, 'read'),
       definitions: [toFormulaDefinition(formula)],
+      formerCode: before === formula.code ? [] : [before],
     };
   }
 

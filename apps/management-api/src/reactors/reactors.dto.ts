@@ -59,6 +59,7 @@ export interface ReactorResponse extends Stamps {
   id: string;
   tenant_id: string;
   name: string;
+  slug?: string;
   formula: Omit<FormulaResponse, 'code'>;
   configuration: Configuration;
   application_id?: string;
@@ -89,6 +90,7 @@ export function toReactorResponse(
     id: row.id,
     tenant_id: row.tenantId,
     name: row.name,
+    ...(row.slug === null ? {} : { slug: row.slug }),
     formula: shown,
     configuration,
     ...(row.applicationId ? { application_id: row.applicationId } : {}),

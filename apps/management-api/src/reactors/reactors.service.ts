@@ -22,6 +22,7 @@ import { Page, rowsOf, type Portion } from '../lists/page';
 import { readPortion } from '../lists/portion';
 import { ReactorFormula } from '../entities/reactor-formula.entity';
 import { modifiedNow, newRow } from '../changes/created-and-modified';
+import { slugAfter } from '../changes/slug';
 import { patchedDto, type MergePatch } from '../validation/patched-dto';
 import { Reactor } from '../entities/reactor.entity';
 import {
@@ -42,8 +43,8 @@ export class ReactorsService {
     return change(this.ctx, author, 'create', async (manager) => {
       const formulaId = input.formula.id.toLowerCase();
       const row = { ...newRow(author), formulaId, applicationId: null };
-      const { columns, ...parts } = await this.#decide(manager, row, input);
-      const reactor = manager.create(Reactor, { ...row, ...columns });
+      const { columns, ...parts } = await this.#decide(manager, author, row, input);
+      const reactor = manager.create(Reactor, { ...row, ...columns, slug: input.slug ?? null });
       await manager.insert(Reactor, reactor);
       return {
         result: shownTo(author, toReactorResponse(reactor, parts, 'created')),
@@ -95,15 +96,21 @@ export class ReactorsService {
         ...referenceToPatch(patch, reactor.applicationId),
       };
       const input = patchedDto(CreateReactor, document, patch);
-      return input ? this.#replace(manager, author, reactor, input) : { result: undefined };
+      return input ? this.#replace(manager, author, reactor, input, patch) : { result: undefined };
     });
   }
 
   async remove(author: Author, id: string): Promise<void> {
     const row = { entity: Reactor, id };
     await changeRow(this.ctx, author, 'delete', row, async (manager, reactor) => {
+      const { formulaId, tenantId } = reactor;
+      const formula = await manager.findOneByOrFail(ReactorFormula, { id: formulaId, tenantId });
       await manager.remove(reactor);
-      return { result: undefined, deletions: [{ kind: 'reactor', id }] };
+      return {
+        result: undefined,
+        deletions: [{ kind: 'reactor', id }],
+        formerCode: [formula.code],
+      };
     });
   }
 
@@ -112,9 +119,11 @@ export class ReactorsService {
     author: Author,
     reactor: Reactor,
     input: UpdateReactor,
+    patch?: MergePatch,
   ): Promise<ChangeOutcome<ShownReactor>> {
-    const { columns, ...parts } = await this.#decide(manager, reactor, input);
-    Object.assign(reactor, columns, modifiedNow(author));
+    const { columns, ...parts } = await this.#decide(manager, author, reactor, input);
+    const slug = slugAfter(reactor.slug, input, patch);
+    Object.assign(reactor, columns, modifiedNow(author), { slug });
     await manager.save(reactor);
     return {
       result: shownTo(author, toReactorResponse(reactor, parts, 'read')),
@@ -128,6 +137,7 @@ export class ReactorsService {
    */
   async #decide(
     manager: EntityManager,
+    author: Author,
     reactor: Pick<Reactor, 'id' | 'tenantId' | 'formulaId' | 'applicationId'>,
     input: UpdateReactor,
   ) {
@@ -140,7 +150,7 @@ export class ReactorsService {
     const configuration = toConfiguration(input.configuration);
     const { application, applicationId, errors } = await usableApplication(
       manager,
-      tenantId,
+      author,
       input,
       reactor.applicationId,
     );

@@ -3,7 +3,14 @@ import { record } from '@glovebox/database';
 import { storeOutcome, type Claim } from '@glovebox/idempotency';
 import { notFound, Problem } from '@glovebox/problems';
 import { checkArguments, findReactor } from '@glovebox/reactors';
-import { findRun, insertRun, openKeptRun, type KeptRun, type RunRow } from '@glovebox/runs';
+import {
+  findRun,
+  insertRun,
+  openKeptRun,
+  recordRepetition,
+  type KeptRun,
+  type RunRow,
+} from '@glovebox/runs';
 import { Injectable } from '@nestjs/common';
 import { Context, type ManagementContext } from '../context';
 import { asSql, eachInTenant, inTenant } from '../database/in-tenant';
@@ -41,6 +48,7 @@ export class RerunService {
     return inTenant(dataSource, tenantId, async (manager) => {
       const one = asSql(manager);
       const requestId = await insertRun(one, sealer, again, config.RUNS_PENDING_MAX);
+      await recordRepetition(one, { tenantId, id: requestId, of: id });
       await record(one, {
         ...{ tenantId, actorId, traceId, entityId: id },
         ...{ operation: 'run.rerun', entityType: 'run', outcome: 'success' },

@@ -80,6 +80,18 @@ it('a failed run is accepted again, as its caller, and says what happens again',
     ),
   ).toEqual([{ actor_id: await callerId(), entity_id: id, trace_id: 'again' }]);
   expect(JSON.stringify(answer.body)).not.toContain('of the arguments');
+  const listed = async () => (await api.get('/runs')).body as { data: { id: string }[] };
+  const told = { id: again, status: 'pending', rerun_of: id };
+  expect((await api.get(`/runs/${again}`)).body).toMatchObject(told);
+  expect((await listed()).data.find((run) => run.id === again)).toMatchObject(told);
+  expect((await api.get(`/runs/${id}`)).body).not.toHaveProperty('rerun_of');
+  const [claimed] = await claimRuns(data.database, api.tenant.tenant_id, 1);
+  if (claimed?.id !== again) throw new Error('the repetition is not due');
+  const run = await openRun(data.database, api.ctx.sealer, claimed);
+  await finishRun(data.database, api.ctx.sealer, run, { body: '{}', record: failed, sights: [] });
+  const over = { ...told, status: 'failed' };
+  expect((await api.get(`/runs/${again}`)).body).toMatchObject(over);
+  expect((await listed()).data.find(({ id: one }) => one === again)).toMatchObject(over);
 });
 
 it('a run goes to its callback again only when that is asked for', async () => {

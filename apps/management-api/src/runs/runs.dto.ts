@@ -6,6 +6,7 @@ import { queryReadBy } from '../http/request';
 import { readCursorQuery } from '../lists/cursor';
 import { QueryFilters } from '../lists/query-filters';
 import type { WebhookAttempt } from '../deliveries/deliveries.dto';
+import type { CodeOfRun } from './code-of-run';
 
 interface RunResponse {
   id: string;
@@ -27,10 +28,11 @@ interface RunResponse {
   started_at?: string;
   ended_at?: string;
   arguments_kept_until?: string;
+  rerun_of?: string;
 }
 
 /** A run with what its code wrote, why it failed, and with the webhook that reports it. */
-export interface RunDetails extends RunResponse {
+export interface RunDetails extends RunResponse, CodeOfRun {
   message?: string;
   stack?: readonly CodeFrame[];
   lines: { at: string; level: string; text: string }[];
@@ -101,6 +103,7 @@ export function toRunResponse(row: RunRow): RunResponse {
     created_at: row.createdAt.toISOString(),
     ...(row.startedAt === null ? {} : { started_at: row.startedAt.toISOString() }),
     ...(row.endedAt === null ? {} : { ended_at: row.endedAt.toISOString() }),
+    ...(row.rerunOf === null ? {} : { rerun_of: row.rerunOf }),
     ...(row.argumentsKeptUntil === null
       ? {}
       : { arguments_kept_until: row.argumentsKeptUntil.toISOString() }),
@@ -109,12 +112,21 @@ export function toRunResponse(row: RunRow): RunResponse {
 
 export function toRunDetails(
   row: RunRow,
-  lines: readonly LogLine[],
-  { message, stack }: RunReason,
-  webhook: RunDetails['webhook'],
+  {
+    lines,
+    reason: { message, stack },
+    webhook,
+    code,
+  }: {
+    readonly lines: readonly LogLine[];
+    readonly reason: RunReason;
+    readonly webhook: RunDetails['webhook'];
+    readonly code: CodeOfRun;
+  },
 ): RunDetails {
   return {
     ...toRunResponse(row),
+    ...code,
     ...(message === undefined ? {} : { message }),
     ...(stack === undefined ? {} : { stack: stack.map(toFrame) }),
     lines: lines.map(({ at, level, text }) => ({ at: new Date(at).toISOString(), level, text })),

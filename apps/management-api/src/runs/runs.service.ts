@@ -19,6 +19,7 @@ import {
 } from '@glovebox/runs';
 import type { LogLine } from '@glovebox/sandbox';
 import { requireShown } from '@glovebox/vault';
+import { codeOfRun, type CodeOfRun } from './code-of-run';
 import { Context, type ManagementContext } from '../context';
 import { eachInTenant } from '../database/in-tenant';
 import { toCursorPage } from '../lists/cursor';
@@ -55,11 +56,12 @@ export class RunsService {
     const row = await findRun(sql, tenantId, id);
     if (!row) throw notFound('run');
     const webhook = row.mode === 'async' ? await webhookOfRun(sql, tenantId, id) : undefined;
-    const [lines, reason] = await Promise.all([
+    const [lines, reason, code] = await Promise.all([
       this.#linesOf(tenantId, row),
       this.#reasonOf(tenantId, row),
+      this.#codeOf(actor, row),
     ]);
-    return toRunDetails(row, lines, reason, webhook);
+    return toRunDetails(row, { lines, reason, webhook, code });
   }
 
   /**
@@ -128,6 +130,13 @@ export class RunsService {
     if (reason === null) return {};
     const opened = await this.ctx.sealer.open(textPlace(tenantId, id, 'reason'), reason);
     return JSON.parse(opened.toString('utf8')) as RunReason;
+  }
+
+  /** Only for callers who may read the code where it is in force. */
+  async #codeOf(actor: Actor, run: WholeRunRow): Promise<CodeOfRun> {
+    const { permissions, tenantId } = actor.principal;
+    if (!permissions.includes(run.kind === 'reactor' ? 'reactor:read' : 'proxy:read')) return {};
+    return codeOfRun(this.#statements(actor), this.ctx.sealer, tenantId, run);
   }
 
   #statements({ principal }: Actor): Sql {

@@ -3,6 +3,7 @@ import { record } from '@glovebox/database';
 import { appendTenantDeletion } from '@glovebox/definitions';
 import { invalid } from '@glovebox/problems';
 import type { Author } from '../changes/change';
+import { requireVersion } from '../changes/change-row';
 import type { ManagementContext } from '../context';
 import { asSql, inTenant } from '../database/in-tenant';
 
@@ -36,6 +37,7 @@ export async function deleteTenant(
       [tenantId],
     );
     if (!tenant) throw applicationDeleted();
+    await requireVersion(sql, author, 'delete', { kind: 'tenant', id: tenantId });
     if (named.length === 0 || named.some((name) => name !== tenant.name)) {
       throw invalid({ name: ['must be the name of the tenant, in the body or as ?name='] });
     }

@@ -13,7 +13,8 @@ import type { Author } from '../changes/change';
 import { BodyInterceptor } from '../http/body.interceptor';
 import { CallerInterceptor } from '../http/caller.interceptor';
 import { NotForPeople, RequirePermission } from '../http/check-permission';
-import { Caller, ChangedBy } from '../http/request';
+import { Tagged, type EntityTags } from '../http/entity-tags';
+import { Caller, ChangedBy, TagsOfCall } from '../http/request';
 import {
   DeleteTenant,
   NamedInQuery,
@@ -30,18 +31,21 @@ export class TenantsController {
   constructor(private readonly tenants: TenantsService) {}
 
   @Get()
+  @Tagged()
   @RequirePermission('tenant:read')
-  get(@Caller() actor: Actor): Promise<TenantResponse> {
-    return this.tenants.get(actor);
+  get(@Caller() actor: Actor, @TagsOfCall() tags?: EntityTags): Promise<TenantResponse> {
+    return this.tenants.get(actor, tags);
   }
 
   @Put()
+  @Tagged()
   @RequirePermission('tenant:update')
   update(@ChangedBy() author: Author, @Body() input: UpdateTenant): Promise<TenantResponse> {
     return this.tenants.update(author, input);
   }
 
   @Delete()
+  @Tagged()
   @HttpCode(204)
   @UseInterceptors(BodyInterceptor, CallerInterceptor)
   @RequirePermission('tenant:delete')
@@ -61,6 +65,7 @@ export class TenantsController {
   }
 
   @Post('webhook-secret/rotate')
+  @Tagged()
   @HttpCode(200)
   @RequirePermission('tenant:update')
   @NotForPeople(noSecrets)

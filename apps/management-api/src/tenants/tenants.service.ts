@@ -2,10 +2,13 @@ import { applicationDeleted, type Actor } from '@glovebox/access';
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { record } from '@glovebox/database';
-import { change, type Author } from '../changes/change';
+import { versionOf } from '@glovebox/definitions';
+import { change, type Action, type Author } from '../changes/change';
+import { requireVersion } from '../changes/change-row';
 import { Context, type ManagementContext } from '../context';
 import { asSql, inTenant, statementsInTenant } from '../database/in-tenant';
 import { modifiedNow } from '../changes/created-and-modified';
+import type { EntityTags } from '../http/entity-tags';
 import { deleteTenant } from './delete-tenant';
 import { Tenant } from '../entities/tenant.entity';
 import { toTenantDefinition } from './tenant-definition';
@@ -21,15 +24,19 @@ import { openWebhookSecrets, rotatedSecrets, sealWebhookSecrets } from './webhoo
 export class TenantsService {
   constructor(@Context() private readonly ctx: ManagementContext) {}
 
-  get({ principal: { tenantId } }: Actor): Promise<TenantResponse> {
-    return statementsInTenant(this.ctx.dataSource, tenantId, async (manager) =>
-      toTenantResponse(await findTenant(manager, tenantId)),
-    );
+  get({ principal: { tenantId } }: Actor, tags?: EntityTags): Promise<TenantResponse> {
+    return statementsInTenant(this.ctx.dataSource, tenantId, async (manager) => {
+      // First: a tag may be older than what is shown, and never newer.
+      const version = await versionOf(asSql(manager), 'tenant', tenantId);
+      const tenant = await findTenant(manager, tenantId);
+      tags?.tell({ id: tenantId, version });
+      return toTenantResponse(tenant);
+    });
   }
 
   update(author: Author, { name, settings = {} }: UpdateTenant): Promise<TenantResponse> {
     return change(this.ctx, author, 'update', async (manager) => {
-      const tenant = await lockTenant(manager, author.tenantId);
+      const tenant = await lockTenant(manager, author, 'update');
       Object.assign(tenant, { name, settings }, modifiedNow(author));
       await manager.save(tenant);
       const secrets = await openWebhookSecrets(this.ctx.sealer, tenant);
@@ -68,7 +75,7 @@ export class TenantsService {
   rotateWebhookSecret(author: Author): Promise<WebhookSecretResponse> {
     const { sealer } = this.ctx;
     return change(this.ctx, author, 'rotate_webhook_secret', async (manager) => {
-      const tenant = await lockTenant(manager, author.tenantId);
+      const tenant = await lockTenant(manager, author, 'rotate_webhook_secret');
       const secrets = rotatedSecrets(await openWebhookSecrets(sealer, tenant));
       const webhookSecrets = await sealWebhookSecrets(sealer, tenant.id, secrets);
       Object.assign(tenant, { webhookSecrets }, modifiedNow(author));
@@ -89,10 +96,13 @@ async function findTenant(manager: EntityManager, id: string): Promise<Tenant> {
 }
 
 /** Locks out other writers of the row. Changes in the tenant, which hold the row's key, go on. */
-async function lockTenant(manager: EntityManager, id: string): Promise<Tenant> {
-  return manager
+async function lockTenant(manager: EntityManager, author: Author, action: Action): Promise<Tenant> {
+  const { tenantId: id } = author;
+  const tenant = await manager
     .createQueryBuilder(Tenant, 't')
     .where('t.id = :id', { id })
     .setLock('for_no_key_update')
     .getOneOrFail();
+  await requireVersion(asSql(manager), author, action, { kind: 'tenant', id });
+  return tenant;
 }

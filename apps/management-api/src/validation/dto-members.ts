@@ -62,7 +62,8 @@ function readMember(dto: Dto, name: string, about: readonly Metadata[]): DtoMemb
     throw new Error(`${dto.name}.${name} is a list without @ArrayMaxSize`);
   }
   const type = defaultMetadataStorage.findTypeMetadata(dto, name)?.typeFunction() as
-    Dto | undefined;
+    | Dto
+    | undefined;
   // Their instances could not be told apart.
   const isList = rules.has('isArray');
   if (isList && type && membersOf(type).some((nested) => nested.staysAsItCame)) {

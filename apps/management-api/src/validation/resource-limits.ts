@@ -1,5 +1,7 @@
 /** Characters of the name of a resource. */
 export const nameMax = 200;
+/** Characters of a slug. */
+export const slugMax = 64;
 /** Characters of a description. */
 export const descriptionMax = 1_000;
 /** Members of metadata, of settings, of a configuration. */

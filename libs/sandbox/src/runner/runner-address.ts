@@ -1,5 +1,6 @@
 export type RunnerAddress =
-  { readonly path: string } | { readonly host: string; readonly port: number };
+  | { readonly path: string }
+  | { readonly host: string; readonly port: number };
 
 const unixForm = /^unix:(\/.+)$/;
 const tcpForm = /^tcp:\/\/(\[[0-9a-f:.]+\]|[^:/[\]]+):(\d{1,5})$/i;

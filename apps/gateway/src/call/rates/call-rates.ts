@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import type { Redis } from 'ioredis';
 import { createRateLimit, type RateLimit } from '@glovebox/rates';
+import { clientNetworkOf } from '@glovebox/wire';
 import type { GatewayConfig } from '../../config';
 import type { Call } from '../../observing/call';
-import { clientNetworkOf } from './client-network';
 
 /** The limits of calls to reactors and proxies. Null: switched off. */
 export class CallRates {

@@ -29,6 +29,8 @@ export interface Transforming {
   readonly decision: ProxyDecision;
   /** The data that the call has opened, by token. Nothing that code writes shows it. */
   readonly opened: ReadonlyMap<string, unknown>;
+  /** What else nothing shows that code writes. */
+  readonly secrets?: readonly unknown[];
   /** Steps store no token. */
   readonly isDry?: boolean;
 }
@@ -37,7 +39,8 @@ export interface Transforming {
 const envelopeBytesMax = 1024 * 1024;
 
 type Transformed =
-  (MadeAnswer & { readonly isAnswer: true }) | (Sendable & { readonly isAnswer: false });
+  | (MadeAnswer & { readonly isAnswer: true })
+  | (Sendable & { readonly isAnswer: false });
 
 /**
  * Runs one transform. `isAnswer`: code threw the answer for the caller, and nothing else follows.
@@ -62,6 +65,7 @@ export async function runTransform(
     urgency: 'sync',
     signal,
     argumentNames: () => Object.keys(args),
+    codeHash: transform.codeHash,
     record: ctx.runLog.recorder(
       {
         tenantId,
@@ -93,7 +97,7 @@ interface TransformRun {
 
 async function transformed(
   ctx: GatewayContext,
-  { call, decision, opened }: Transforming,
+  { call, decision, opened, secrets = [] }: Transforming,
   { side, transform, args, recording, signal }: TransformRun,
 ): Promise<Transformed> {
   const { proxy } = decision.decided;
@@ -101,7 +105,7 @@ async function transformed(
   const made = `${side} transform` as const;
   const openedByCode = new OpenedValues();
   const known: KnownToRun = {
-    data: [...opened.values()],
+    data: [...opened.values(), ...secrets],
     opened: openedByCode,
     args,
     // A part of a token that an expression made may be as short as what is shown.
