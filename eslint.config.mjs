@@ -50,6 +50,8 @@ const apps = {
   runner: ['egress', 'sandbox', 'service-host', 'wire', 'shares', 'problems'],
   // A page in the browser: it knows the API, and nothing that is behind it.
   console: [],
+  // On machines of authors: it knows the API, and nothing that is behind it.
+  cli: [],
 };
 
 /** Packages that only some projects may import. */
@@ -61,6 +63,7 @@ const reserved = [
     packages: ['react', 'react-dom', '@tanstack/*', '@codemirror/*', 'uplot'],
     for: ['app:console'],
   },
+  { packages: ['commander', 'chokidar', 'diff', 'yaml', 'esbuild'], for: ['app:cli'] },
   // A foreign client, for specs alone.
   { packages: ['undici'], for: ['app:gateway', 'lib:http1'] },
 ];
