@@ -330,6 +330,14 @@ describe('what was changed by hand since', () => {
     expect(await refused([{ ...proxy, slug: 'other', id }])).toMatchObject({
       body: { errors: { 'items.0.id': ['is not that of the proxy with this slug'] } },
     });
+    const twice = [
+      { ...proxy, id, configuration: { TOKEN: null } },
+      { ...proxy, slug: 'second', id },
+    ];
+    expect(await refused(twice)).toMatchObject({
+      status: 400,
+      body: { errors: { 'items.1.id': ['is that of a proxy which another item names'] } },
+    });
   });
 
   it('of a formula that other reactors share is not changed under them', async () => {
