@@ -1,16 +1,31 @@
+import { execFile } from 'node:child_process';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { call, create, runningProduct } from '../product';
+import { promisify } from 'node:util';
+import { call, create, runningProduct, scriptEnvironment } from '../product';
 import { PackedCli, type Ended } from './packed';
 
 const product = runningProduct();
 const { baseUrl: url } = product;
-/** The second tenant has nothing but what is made here. */
-const { adminKey, privateKey } = product.secondTenant;
-const keys = { GLOVEBOX_URL: url, GLOVEBOX_KEY: adminKey, GLOVEBOX_PRIVATE_KEY: privateKey };
+/** Of a tenant of its own: what others make meanwhile would be pulled as well. */
+let adminKey: string;
+let keys: Readonly<Record<string, string>>;
 
 let cli: PackedCli;
 beforeAll(async () => {
+  const script = join(__dirname, '..', '..', 'tools', 'tenant-create.mjs');
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    [script, '--name', 'author', '--demo'],
+    { env: scriptEnvironment() },
+  );
+  const tenant = JSON.parse(stdout) as { management_key: string; private_key: string };
+  adminKey = tenant.management_key;
+  keys = {
+    GLOVEBOX_URL: url,
+    GLOVEBOX_KEY: adminKey,
+    GLOVEBOX_PRIVATE_KEY: tenant.private_key,
+  };
   cli = new PackedCli();
   await cli.succeed(['init']);
 });

@@ -17,6 +17,8 @@ interface TestOptions {
   readonly concurrency: string;
 }
 
+/** A tenant has two dry runs at once. More would be told to wait. */
+const trialsAtOnce = 2;
 const requestBytesMax = 4 * 1024 * 1024;
 
 /** Runs the tests of the folder with node:test, and their code in the sandbox of Glovebox. */
@@ -97,17 +99,36 @@ async function buildTests(root: string, sources: readonly string[]): Promise<str
   return Object.keys(made.metafile.outputs).map((name) => join(root, name));
 }
 
+/** Begins work when less than so much is under way. */
+function limited(most: number): <Result>(work: () => Promise<Result>) => Promise<Result> {
+  const waiting: (() => void)[] = [];
+  let running = 0;
+  return async (work) => {
+    if (running === most) await new Promise<void>((begin) => waiting.push(begin));
+    else running += 1;
+    try {
+      return await work();
+    } finally {
+      const next = waiting.shift();
+      if (next) next();
+      else running -= 1;
+    }
+  };
+}
+
 async function serveTrials(root: string, trials: Trials, socket: string): Promise<Server> {
+  const inTurn = limited(trialsAtOnce);
   const server = createServer((request, response) => {
     const answer = async (): Promise<unknown> => {
       if (Number(request.headers['content-length'] ?? 0) > requestBytesMax) {
         throw usage('The arguments are too large.');
       }
       const asked = JSON.parse(await text(request)) as Asked;
-      const outcome =
+      const outcome = await inTurn(() =>
         asked.kind === 'reactor'
-          ? await trials.reactor(readReactor(root, asked.slug), asked.trial)
-          : await trials.proxy(readProxy(root, asked.slug), asked.trial);
+          ? trials.reactor(readReactor(root, asked.slug), asked.trial)
+          : trials.proxy(readProxy(root, asked.slug), asked.trial),
+      );
       return { outcome };
     };
     void answer()
