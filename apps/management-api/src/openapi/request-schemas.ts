@@ -1,8 +1,10 @@
+import { deployedItems, deploymentItemsMax } from '../deployments/deployments.dto';
 import type { StringMapRule } from '../validation/decorators';
 import { membersOf, type Dto, type DtoMember, type Rule } from '../validation/dto-members';
 import { mapMembersMax, mapValueMax, originMax } from '../validation/resource-limits';
 import { flag, instant, oneOf, ref, text, uuid, whole, type Schema, type Schemas } from './schema';
 import { requestSteps, responseSteps } from './step-schemas';
+import { tokenId, tokenMembers } from './token-members';
 
 /** The keywords of each rule, in the order in which a schema lists them. */
 const keywords: Readonly<Record<string, (...args: never[]) => Schema>> = {
@@ -32,20 +34,32 @@ const keywords: Readonly<Record<string, (...args: never[]) => Schema>> = {
   noneWithout: () => ({}),
 };
 
-function mapSchema({ scalars, bytesMax }: StringMapRule): Schema {
+function mapSchema({ scalars, nulls, bytesMax }: StringMapRule): Schema {
   const limited = bytesMax === undefined ? { ...text, maxLength: mapValueMax } : text;
   const any = { anyOf: [text, { type: 'number' }, flag] };
-  return {
+  const map = {
     type: 'object',
     maxProperties: mapMembersMax,
     additionalProperties: scalars ? any : limited,
   };
+  return nulls ? withNulls(map) : map;
 }
 
-/** Members that the validator takes as any JSON, because other code reads them. */
+const { type: _, ...withoutType } = tokenMembers;
+
+/** Members of which the validator checks the form alone, because other code reads them. */
 const readElsewhere: Readonly<Record<string, Schemas>> = {
   ProxyInput: { request_transforms: requestSteps, response_transforms: responseSteps },
+  CreateToken: { ...tokenMembers, id: tokenId },
+  TokenChange: withoutType,
   RehearsedProxy: { request_transforms: requestSteps, response_transforms: responseSteps },
+};
+
+/** Lists whose entries are of several classes, told apart by a member. */
+const listsOfVariants: Readonly<
+  Record<string, Readonly<Record<string, { readonly max: number; readonly dtos: readonly Dto[] }>>>
+> = {
+  CreateDeployment: { items: { max: deploymentItemsMax, dtos: Object.values(deployedItems) } },
 };
 
 /** Reads the schemas of bodies off the decorators of their DTO classes. */
@@ -92,6 +106,11 @@ export class RequestSchemas {
   #member(dto: Dto, { name, type, rules }: DtoMember): Schema {
     const elsewhere = readElsewhere[dto.name]?.[name];
     if (elsewhere) return elsewhere;
+    const variants = listsOfVariants[dto.name]?.[name];
+    if (variants) {
+      const items = { oneOf: variants.dtos.map((one) => this.add(one)) };
+      return { type: 'array', maxItems: variants.max, items };
+    }
     const isOfEntries = ([, { each }]: readonly [string, Rule]): boolean => each;
     const own = schemaOf(
       dto,
