@@ -51,7 +51,10 @@ beforeAll(async () => {
     ended: { status: 'delivered' },
   });
   await data.close();
+  const item = { kind: 'proxy', slug: 'p', name: 'p', destination_url: 'https://example.com' };
+  const deployed = (await api.post('/deployments', { items: [item] })).body as { id: string };
   ids = {
+    deployment: deployed.id,
     application: application.id,
     key: (await api.made(`/applications/${application.id}/keys`, {})).id,
     formula: formula.id,

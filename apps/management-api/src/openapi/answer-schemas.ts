@@ -1,6 +1,7 @@
 import { applicationTypes, permissions } from '@glovebox/access';
 import { runtimes } from '@glovebox/sandbox';
 import { callAnswers } from './call-answer-schemas';
+import { deploymentAnswers } from './deployment-operations';
 import { captureAnswers } from './capture-operations';
 import { peopleAnswers } from './people-operations';
 import { dryRunAnswers } from './dry-run-operations';
@@ -340,6 +341,7 @@ export const answers: Schemas = {
     },
   },
   LogPage: pageOf('LogLine'),
+  ...deploymentAnswers,
   ...captureAnswers,
   ...dryRunAnswers,
   ...callAnswers,
@@ -408,6 +410,10 @@ export const answers: Schemas = {
         errors: mapOf(listOf(text)),
         position: object({ line: whole, column: whole }),
         ended: object({ outcome: text, http_status: whole, at: instant }, { run_id: uuid }),
+        conflicts: {
+          ...listOf(ref('DeploymentConflict')),
+          description: 'Of a deployment: the first 20 resources that were changed meanwhile.',
+        },
       },
     ),
     description:
