@@ -38,6 +38,8 @@ const libraries = {
     'runs',
   ],
   'dry-runs': ['problems', 'access', 'definitions', 'seal'],
+  // For others to install: it knows the API alone.
+  client: [],
   testing: [],
 };
 const everyLibrary = Object.keys(libraries);
@@ -63,7 +65,9 @@ const reserved = [
     packages: ['react', 'react-dom', '@tanstack/*', '@codemirror/*', 'uplot'],
     for: ['app:console'],
   },
-  { packages: ['commander', 'chokidar', 'diff', 'yaml', 'esbuild'], for: ['app:cli'] },
+  { packages: ['commander', 'chokidar', 'diff', 'yaml'], for: ['app:cli'] },
+  // In lib:sandbox for a spec alone.
+  { packages: ['esbuild'], for: ['app:cli', 'lib:sandbox'] },
   // A foreign client, for specs alone.
   { packages: ['undici'], for: ['app:gateway', 'lib:http1'] },
 ];
@@ -118,6 +122,8 @@ export default tseslint.config(
       'coverage/',
       'apps/runner/runtimes/',
       'apps/runner/packages/',
+      'libs/client/src/api.ts',
+      'libs/reactor-types/',
     ],
   },
   {

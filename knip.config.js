@@ -12,6 +12,7 @@ module.exports = {
     'apps/*/src/*main.ts!',
     'apps/console/src/main.tsx!',
     'apps/console/vite.config.mjs!',
+    'libs/client/src/{index,webhooks}.ts!',
     '{tools,docker}/*.mjs!',
     // Knip takes tools/test.mjs for a test.
     'tools/lib/test-run/*.mjs!',
@@ -37,6 +38,11 @@ module.exports = {
     'bench/*.mjs': ['exports'],
     // Tests of authors import them.
     'apps/cli/src/testing.main.ts': ['exports'],
+    // The compiler alone reads it.
+    'acceptance/packages/code.cjs': ['exports'],
+    // What users install: nothing here imports all of it.
+    'libs/client/src/*.ts': ['exports', 'types'],
+    'libs/reactor-types/src/*.d.ts': ['files', 'types'],
     'tools/lib/test-run/{longest-first,test-run}.mjs': ['exports'],
     // For the next migration that builds an index of a large table.
     'apps/management-api/src/migrations/build-index.ts': ['files', 'exports'],

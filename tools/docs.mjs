@@ -8,9 +8,10 @@ import { script, Trouble } from './lib/progress.mjs';
 import { entryPoint, repoRoot } from './lib/repo.mjs';
 
 const help = `
-npm run docs               writes docs/openapi.json, the tables of docs/configuration.md, and
-                           k8s/monitoring/prometheus-rule.yaml from rules.yaml beside it
-npm run docs -- --check    writes nothing; says which of them is out of date, and ends with 1`;
+npm run docs               writes docs/openapi.json, the types of libs/client that are made of it, the tables
+                           of docs/configuration.md, and k8s/monitoring/prometheus-rule.yaml from rules.yaml beside it
+npm run docs -- --check    writes nothing; says which of them is out of date, and ends with 1
+npm run docs -- --types    prints the types of docs/openapi.json alone`;
 
 /**
  * @typedef {{
@@ -25,9 +26,15 @@ npm run docs -- --check    writes nothing; says which of them is out of date, an
 const apps = ['gateway', 'management-api', 'worker', 'runner'];
 
 await script(help, async (args) => {
+  if (args.includes('--types')) {
+    process.stdout.write(await clientTypes(JSON.parse(current('docs/openapi.json'))));
+    return;
+  }
+  const document = await openApi();
   /** @type {Record<string, string>} */
   const wanted = {
-    'docs/openapi.json': await formatted('docs/openapi.json', await openApi()),
+    'docs/openapi.json': await formatted('docs/openapi.json', document),
+    'libs/client/src/api.ts': await clientTypes(JSON.parse(document)),
     'docs/configuration.md': await formatted('docs/configuration.md', await configuration()),
     'k8s/monitoring/prometheus-rule.yaml': prometheusRule(),
   };
@@ -69,6 +76,23 @@ async function openApi() {
   const { status, stdout, stderr } = spawnSync(process.execPath, [entry], { encoding: 'utf8' });
   if (status !== 0) throw new Trouble(`The document could not be made:\n${stderr}`);
   return stdout;
+}
+
+/**
+ * The types of the client, and the codes of errors.
+ *
+ * @param {any} document
+ */
+async function clientTypes(document) {
+  const { default: openapiTS, astToString } = await import('openapi-typescript');
+  const types = astToString(await openapiTS(document, { defaultNonNullable: false }));
+  const codes = document.components.schemas.Problem.properties.code.enum;
+  return [
+    '// Made of docs/openapi.json by npm run docs.',
+    types,
+    `export const problemCodes = ${JSON.stringify(codes, null, 2)} as const;`,
+    '',
+  ].join('\n');
 }
 
 /** The rules as the Prometheus Operator wants them. */

@@ -2,6 +2,7 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { packPackages } from './lib/packages.mjs';
 import { script, step, Trouble } from './lib/progress.mjs';
 import { appNames, repoRoot } from './lib/repo.mjs';
 import {
@@ -25,7 +26,7 @@ npm run release -- VERSION --registry REGISTRY [--dry-run] [--out FOLDER]
 
 Makes a release from a clean checkout: names it in package.json, in CHANGELOG.md and in the manifests and commits that,
 resolves the digest of the base image, builds and pushes the images for amd64 and arm64, writes lists of parts, licences,
-sources, a statement of provenance and checksums to dist/release, records commit and digests, and tags the commit. It
+sources, the packages for npm, a statement of provenance and checksums to dist/release, records commit and digests, and tags the commit. It
 needs Docker with buildx, logged in to the registry. It does not push Git.
 
   --dry-run   says what would be done, and makes what needs neither Docker nor a network; changes nothing in the repository
@@ -74,6 +75,7 @@ await script(help, async (args) => {
     writeLicences(folder);
   });
   await step('sources', () => writeSources(folder, { version, commit }));
+  await step('packages for npm', async () => void (await packPackages(folder)));
   await step('provenance and checksums', async () => {
     writeProvenance(folder, { version, commit, registry, startedOn, base, digests });
     writeChecksums(folder);

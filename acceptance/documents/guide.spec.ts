@@ -8,7 +8,10 @@ import { Workshop } from '../transforms/transforming';
 
 const product = runningProduct();
 const proxies = 'docs/proxies.md';
-const guide = readdirSync(join(repository, 'docs/guide')).map((name) => `docs/guide/${name}`);
+// Those of the client are compiled by acceptance/packages.
+const guide = readdirSync(join(repository, 'docs/guide'))
+  .filter((name) => name !== 'client.md')
+  .map((name) => `docs/guide/${name}`);
 
 let shop: Workshop;
 const tokens = new Map<string, string>();

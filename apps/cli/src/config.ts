@@ -6,3 +6,6 @@ export function takeEnvironment(): NodeJS.ProcessEnv {
   for (const name of keyVariables) delete process.env[name];
   return env;
 }
+
+/** Where `glovebox test` answers its tests. */
+export const testSocket = (): string | undefined => process.env.GLOVEBOX_TEST_SOCKET;

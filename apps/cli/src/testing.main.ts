@@ -1,5 +1,6 @@
 import { request as httpRequest } from 'node:http';
 import { text } from 'node:stream/consumers';
+import { testSocket } from './config';
 import type { Asked, Told } from './testing-protocol';
 
 interface Options {
@@ -67,8 +68,7 @@ function written({ body, headers = {}, ...others }: Message): Message {
 
 /** `glovebox test` has the key, bundles, and asks Glovebox. The process of the test has nothing. */
 async function ask(asked: Asked): Promise<Told['outcome']> {
-  // eslint-disable-next-line no-restricted-properties -- It is all the configuration that there is.
-  const socketPath = process.env.GLOVEBOX_TEST_SOCKET;
+  const socketPath = testSocket();
   if (!socketPath) throw new Error('Run tests with `glovebox test`: it reaches the sandbox.');
   const answer = await new Promise<string>((resolve, reject) => {
     httpRequest({ socketPath, method: 'POST', path: '/' }, (incoming) => {

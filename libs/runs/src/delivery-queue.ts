@@ -210,7 +210,7 @@ export const countAttempt = (sql: Sql, claimed: OwnedClaim): Promise<number | un
   counts.ask(sql, claimed);
 
 /** Attempts that a webhook lists. With replays there may be more: the oldest go. */
-const attemptsListedMax = 50;
+export const attemptsListedMax = 50;
 const listedWith = (attempts: string): string => `
   CASE WHEN jsonb_array_length(attempt_log) >= ${attemptsListedMax}
     THEN attempt_log - 0 ELSE attempt_log END || ${attempts}`;

@@ -9,6 +9,7 @@ export { codeIdOf } from './code-id';
 export { deleteCodeTexts, dropOldDeliveries, dropOldRuns, forgetFailingPaths } from './deletions';
 export {
   attemptMs,
+  attemptsListedMax,
   countAttempt,
   givePlaceBack,
   openDelivery,

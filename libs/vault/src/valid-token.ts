@@ -24,7 +24,7 @@ export interface ValidToken extends DerivedValues {
 }
 
 const tokenBytesMax = 1024 * 1024;
-const searchIndexesMax = 20;
+export const searchIndexesMax = 20;
 const expressionCharactersMax = 4_096;
 const metadataMembersMax = 100;
 const metadataNameCharactersMax = 100;

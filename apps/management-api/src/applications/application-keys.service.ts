@@ -17,7 +17,7 @@ import { keepManager } from './keep-manager';
 type OfApplication = Pick<Application, 'id' | 'tenantId'>;
 
 /** Keys that one application may have. Its definition holds all of them. */
-const applicationKeysMax = 100;
+export const applicationKeysMax = 100;
 
 /**
  * The keys of an application. Several keys work side by side. Each change locks the row of the

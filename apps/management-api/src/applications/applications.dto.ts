@@ -28,12 +28,17 @@ import { toStamps, type Answer, type Stamps } from '../changes/created-and-modif
 import { WithSlug } from '../changes/slug';
 import { AllowedOrigins } from '../validation/allowed-origins';
 import { IsInstant, TextLength, WithoutNul } from '../validation/decorators';
-import { descriptionMax, listEntriesMax, nameMax } from '../validation/resource-limits';
+import {
+  containerMax,
+  containerPath,
+  descriptionMax,
+  listEntriesMax,
+  nameMax,
+} from '../validation/resource-limits';
 import type { Application } from '../entities/application.entity';
 
 /** Rules of an application. Every call looks at each of them. */
-const rulesMax = 100;
-const containerMax = 200;
+export const rulesMax = 100;
 
 class RuleInput {
   @IsOptional()
@@ -50,7 +55,7 @@ class RuleInput {
   @IsString()
   @TextLength(1, containerMax)
   @WithoutNul()
-  @Matches(/^\/(?:[A-Za-z0-9_-]+\/)*$/, {
+  @Matches(containerPath, {
     message: 'must be a path of letters, digits, _ and -, such as /pci/high/',
   })
   container!: string;

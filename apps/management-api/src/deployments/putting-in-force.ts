@@ -200,6 +200,9 @@ export class PuttingInForce {
     if (standing && dto.id !== undefined && standing.id !== dto.id.toLowerCase()) {
       throw invalid({ id: [`is not that of the ${kind} with this slug`] });
     }
+    if (standing && this.#items.some(({ id }) => id === standing.id)) {
+      throw invalid({ id: [`is that of a ${kind} which another item names`] });
+    }
     const known = deployed ?? this.putting.deployed.find(({ id }) => id === standing?.id);
     const put = await this.#putKind(standing, dto, slug, wanted.former);
     this.#lookForConflict(standing, known, dto.etag, put.document);

@@ -169,7 +169,7 @@ export class RehearseProxy {
   answer?: RehearsedAnswer;
 }
 
-const headerLinesMax = 256;
+export const headerLinesMax = 256;
 const headerBytesMax = 32 * 1024;
 const nameForm = /^[!#$%&'*+.^`|~\w-]+$/;
 const valueForm = /^[\t\x20-\x7e\x80-\xff]*$/;

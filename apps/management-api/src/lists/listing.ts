@@ -24,7 +24,7 @@ export interface ListQuery extends PageQuery {
 }
 
 const pageSizeMax = 100;
-const listIdsMax = 1_000;
+export const listIdsMax = 1_000;
 /** The error names at most this many unknown parameters, and this many characters of each. */
 const shownNames = 20;
 const shownCharacters = 64;

@@ -1,10 +1,15 @@
 import { applicationTypes, permissions } from '@glovebox/access';
 import { runtimes } from '@glovebox/sandbox';
+import { rulesMax } from '../applications/applications.dto';
+import { parametersMax } from '../reactor-formulas/reactor-formulas.dto';
+import { allowedOriginsMax, listEntriesMax } from '../validation/resource-limits';
+import { documentedCodes } from './operation-errors';
 import { callAnswers } from './call-answer-schemas';
 import { deploymentAnswers } from './deployment-operations';
 import { captureAnswers } from './capture-operations';
 import { peopleAnswers } from './people-operations';
 import { dryRunAnswers } from './dry-run-operations';
+import { messagesMax, pageEntriesMax, usedTokensMax } from './answer-bounds';
 import { runAnswers } from './run-answer-schemas';
 import {
   flag,
@@ -22,6 +27,7 @@ import {
   type Schemas,
 } from './schema';
 import { requestSteps, responseSteps, stepSchemas } from './step-schemas';
+import { searchIndexesMax } from '@glovebox/vault';
 
 /**
  * Schemas of answers are written by hand: an interface leaves nothing to read at run time. Every
@@ -64,11 +70,11 @@ const rule = object({
   priority: whole,
   container: text,
   transform: oneOf(['reveal', 'mask', 'redact']),
-  permissions: listOf(oneOf(permissions)),
+  permissions: listOf(oneOf(permissions), listEntriesMax),
 });
 
 const allowedOrigins: Schema = {
-  ...listOf(text),
+  ...listOf(text, allowedOriginsMax),
   description: 'The origins of the pages in browsers that may call. Left out where there are none.',
 };
 
@@ -80,8 +86,8 @@ const application: Members = {
     tenant_id: uuid,
     name: text,
     type: oneOf(applicationTypes),
-    permissions: listOf(oneOf(permissions)),
-    rules: listOf(rule),
+    permissions: listOf(oneOf(permissions), listEntriesMax),
+    rules: listOf(rule, rulesMax),
   },
   sometimes: { slug, expires_at: instant, allowed_origins: allowedOrigins },
   example: {
@@ -126,9 +132,10 @@ const formulaSummary: Members = {
     tenant_id: uuid,
     type: oneOf(['private']),
     name: text,
-    configuration: listOf(configurationEntry),
+    configuration: listOf(configurationEntry, parametersMax),
     request_parameters: listOf(
       object({ ...parameter, optional: flag, loggable: flag }, { description: text }),
+      parametersMax,
     ),
     runtime: oneOf(runtimes),
   },
@@ -224,7 +231,7 @@ const tenant: Members = {
 };
 
 const token: Members = {
-  always: { id: text, tenant_id: uuid, type: text, containers: listOf(text) },
+  always: { id: text, tenant_id: uuid, type: text, containers: listOf(text, 1) },
   sometimes: {
     data: {
       ...json,
@@ -238,7 +245,7 @@ const token: Members = {
     metadata: mapOf(text),
     fingerprint: { ...text, description: 'Equal for tokens of the same type and data.' },
     fingerprint_expression: text,
-    search_indexes: listOf(text),
+    search_indexes: listOf(text, searchIndexesMax),
     expires_at: instant,
   },
   example: {
@@ -253,7 +260,7 @@ const token: Members = {
 
 /** One page of a list. */
 const pageOf = (item: string): Schema =>
-  object({ pagination: ref('Pagination'), data: listOf(ref(item)) });
+  object({ pagination: ref('Pagination'), data: listOf(ref(item), pageEntriesMax) });
 
 export const answers: Schemas = {
   Application: shown(application),
@@ -323,7 +330,7 @@ export const answers: Schemas = {
       {
         actor_id: uuid,
         actor: object({ type: oneOf(['person', 'application']), id: uuid }, { name: text }),
-        token_ids: listOf(text),
+        token_ids: listOf(text, usedTokensMax),
         destination_host: text,
         reason: text,
       },
@@ -351,7 +358,7 @@ export const answers: Schemas = {
     ...object({
       type: oneOf(permissions),
       description: text,
-      application_types: listOf(oneOf(applicationTypes)),
+      application_types: listOf(oneOf(applicationTypes), applicationTypes.length),
     }),
     example: { type: 'token:use', description: 'Use tokens', application_types: ['private'] },
   },
@@ -389,7 +396,7 @@ export const answers: Schemas = {
   },
   Problem: {
     ...object(
-      { title: text, status: whole, code: text },
+      { title: text, status: whole, code: oneOf(documentedCodes) },
       {
         detail: text,
         cause: {
@@ -407,7 +414,7 @@ export const answers: Schemas = {
             'Where a call of a proxy or reactor failed, and why. Only for calls with a key of the ' +
             'tenant, and never for a destination that may not be reached.',
         },
-        errors: mapOf(listOf(text)),
+        errors: mapOf(listOf(text, messagesMax)),
         position: object({ line: whole, column: whole }),
         ended: object({ outcome: text, http_status: whole, at: instant }, { run_id: uuid }),
         conflicts: {

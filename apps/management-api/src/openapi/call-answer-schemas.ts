@@ -1,4 +1,12 @@
-import { callOutcomes, latencyBoundsMs } from '@glovebox/calls';
+import { callOutcomes, callTokensMax, latencyBoundsMs } from '@glovebox/calls';
+import { summaryEntriesMax } from '../calls/calls.service';
+import {
+  bucketsMax,
+  newestFailures,
+  overviewResourcesMax,
+  shownProcessesMax,
+} from '../overview/overview.dto';
+import { pageEntriesMax } from './answer-bounds';
 import {
   flag,
   instant,
@@ -35,72 +43,104 @@ const oldestDue = {
 };
 
 export const callAnswers: Schemas = {
-  Overview: object(
-    {
-      from: instant,
-      to: instant,
-      hours: whole,
-      bucket_minutes: { ...whole, description: 'The length of a bucket of `series`.' },
-      totals: object(counts, figures),
-      resources: listOf(
-        object(
-          {
-            resource: { ...text, description: 'The template of the path.' },
-            calls: whole,
-            failed: {
-              ...whole,
-              description: 'With the outcome `failed` or `destination_error`.',
+  Overview: {
+    ...object(
+      {
+        from: instant,
+        to: instant,
+        hours: whole,
+        bucket_minutes: { ...whole, description: 'The length of a bucket of `series`.' },
+        totals: object(counts, figures),
+        resources: listOf(
+          object(
+            {
+              resource: { ...text, description: 'The template of the path.' },
+              calls: whole,
+              failed: {
+                ...whole,
+                description: 'With the outcome `failed` or `destination_error`.',
+              },
             },
-          },
-          {
-            ...resource,
-            name: { ...text, description: 'Of the proxy or reactor, unless it was deleted.' },
-            ...figures,
-          },
-        ),
-      ),
-      series: {
-        ...listOf(object({ at: instant, ...counts })),
-        description: 'Every bucket of the time, the oldest first. The last is under way.',
-      },
-      waiting: object({
-        counted_max: { ...whole, description: 'A number that is as large stands for it or more.' },
-        runs: object({ pending: whole, running: whole, held: whole }, oldestDue),
-        deliveries: object(
-          {
-            pending: whole,
-            failing: { ...whole, description: 'Those of the pending whose last attempt failed.' },
-            held: whole,
-          },
-          oldestDue,
-        ),
-      }),
-      failures: { ...listOf(ref('Call')), description: 'The newest five calls that failed.' },
-    },
-    {
-      truncated: flag,
-      processes: {
-        ...listOf(
-          object({
-            id: uuid,
-            app: text,
-            version: text,
-            definition_lag: {
-              ...whole,
-              description: 'Changes of definitions that it knows of and has not applied.',
+            {
+              ...resource,
+              name: { ...text, description: 'Of the proxy or reactor, unless it was deleted.' },
+              ...figures,
             },
-            seen_at: instant,
-          }),
+          ),
+          overviewResourcesMax,
         ),
-        description: 'Absent while nobody knows, because Redis does not answer.',
+        series: {
+          ...listOf(object({ at: instant, ...counts }), bucketsMax),
+          description: 'Every bucket of the time, the oldest first. The last is under way.',
+        },
+        waiting: object({
+          counted_max: {
+            ...whole,
+            description: 'A number that is as large stands for it or more.',
+          },
+          runs: object({ pending: whole, running: whole, held: whole }, oldestDue),
+          deliveries: object(
+            {
+              pending: whole,
+              failing: { ...whole, description: 'Those of the pending whose last attempt failed.' },
+              held: whole,
+            },
+            oldestDue,
+          ),
+        }),
+        failures: {
+          ...listOf(ref('Call'), newestFailures),
+          description: 'The newest five calls that failed.',
+        },
       },
-      runners: {
-        ...listOf(object({ id: uuid, version: text, level: whole })),
-        description:
-          'Those that gateways and workers are connected to, with the level of their sandboxes.',
+      {
+        truncated: flag,
+        processes: {
+          ...listOf(
+            object({
+              id: uuid,
+              app: text,
+              version: text,
+              definition_lag: {
+                ...whole,
+                description: 'Changes of definitions that it knows of and has not applied.',
+              },
+              seen_at: instant,
+            }),
+            shownProcessesMax,
+          ),
+          description: 'Absent while nobody knows, because Redis does not answer.',
+        },
+        runners: {
+          ...listOf(object({ id: uuid, version: text, level: whole }), shownProcessesMax),
+          description:
+            'Those that gateways and workers are connected to, with the level of their sandboxes.',
+        },
       },
+    ),
+    example: {
+      from: '2026-01-31T11:00:00.000Z',
+      to: time,
+      hours: 1,
+      bucket_minutes: 1,
+      totals: { calls: 3, failed: 1, p50_ms: 12.4, p95_ms: 48.1 },
+      resources: [{ resource: '/proxy', proxy_id: proxyId, name: 'The bank', calls: 3, failed: 1 }],
+      series: [{ at: '2026-01-31T11:00:00.000Z', calls: 3, failed: 1 }],
+      waiting: {
+        counted_max: 10_000,
+        runs: { pending: 0, running: 1, held: 0 },
+        deliveries: { pending: 2, failing: 1, held: 0, oldest_due_at: time },
+      },
+      failures: [],
+      processes: [
+        {
+          ...{ id: '7f1d2c3b-4a59-4e68-8d77-9c0b1a2f3e4d', app: 'gateway', version: '0.1.0' },
+          ...{ definition_lag: 0, seen_at: time },
+        },
+      ],
+      runners: [{ id: '1c2d3e4f-5a6b-4c7d-8e9f-0a1b2c3d4e5f', version: '0.1.0', level: 1 }],
     },
-  ),
+  },
   Call: {
     ...object(
       {
@@ -117,7 +157,10 @@ export const callAnswers: Schemas = {
             '`left`: the caller left before its answer was complete.',
         },
         ended_at: instant,
-        token_ids: { ...listOf(text), description: 'Tokens that the call used, at most 100.' },
+        token_ids: {
+          ...listOf(text, callTokensMax),
+          description: 'Tokens that the call used, at most 100.',
+        },
         count: { ...whole, description: 'The calls that this entry stands for.' },
       },
       {
@@ -180,14 +223,17 @@ export const callAnswers: Schemas = {
       count: 1,
     },
   },
-  CallPage: object({ pagination: ref('CursorPagination'), data: listOf(ref('Call')) }),
+  CallPage: object({
+    pagination: ref('CursorPagination'),
+    data: listOf(ref('Call'), pageEntriesMax),
+  }),
   CallSummary: {
     ...object(
       {
         from: instant,
         to: instant,
         latency_bounds_ms: {
-          ...listOf(number),
+          ...listOf(number, latencyBoundsMs.length),
           description: 'The upper bound of each class of `latencies`. The last class has none.',
         },
         data: listOf(
@@ -198,10 +244,14 @@ export const callAnswers: Schemas = {
               outcome: oneOf(callOutcomes),
               calls: whole,
               duration_ms: { ...number, description: 'Of all the calls together.' },
-              latencies: { ...listOf(whole), description: 'The calls of each class of duration.' },
+              latencies: {
+                ...listOf(whole, latencyBoundsMs.length + 1),
+                description: 'The calls of each class of duration.',
+              },
             },
             resource,
           ),
+          summaryEntriesMax,
         ),
       },
       { truncated: flag },

@@ -45,7 +45,7 @@ export const callOperations: Readonly<Record<string, OperationText>> = {
       outcome: {
         description: 'Only calls with this outcome. Repeat it for several.',
         schema: oneOf(callOutcomes),
-        many: true,
+        many: callOutcomes.length,
       },
       code: { description: 'Only calls that failed with this code.', schema: text },
       application_id: { description: 'Only calls of this application.', schema: uuid },

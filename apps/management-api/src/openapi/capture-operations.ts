@@ -1,5 +1,6 @@
 import { captureBytesMax, captureHours, capturesMax } from '@glovebox/captures';
 import { captureMinutesMax } from '../captures/captures.dto';
+import { headerLinesMax, pageEntriesMax } from './answer-bounds';
 import { page } from './list-queries';
 import type { OperationText } from './operation-text';
 import {
@@ -45,7 +46,7 @@ const body = object(
   },
 );
 const headers = {
-  ...listOf(listOf(text)),
+  ...listOf(listOf(text, 2), headerLinesMax),
   description: 'Name and shape of the value, in their order.',
 };
 const request = object({ method: text, path: text, headers }, { query: text, host: text, body });
@@ -53,29 +54,51 @@ const answer = object({ status: whole, headers }, { body });
 const proxyId = '4a7e2f60-91c3-4d58-b7aa-3e1f0c9d8b21';
 const window = { proxy_id: proxyId, until: '2026-01-31T12:10:00.000Z', whole: false };
 
+const captured = {
+  id: '019b7a3e-52c0-7c1a-9f3b-2d4e5f607182',
+  proxy_id: proxyId,
+  trace_id: 'order-7',
+  method: 'POST',
+  whole: false,
+  bytes: 812,
+  created_at: '2026-01-31T12:00:00.000Z',
+  status: 201,
+};
+const shownHeaders = [['content-type', 'application/json']];
+const shownRequest = {
+  method: 'POST',
+  path: '/charges',
+  headers: shownHeaders,
+  body: { format: 'json', type: 'application/json', bytes: 33, text: '{ amount: <number 4> }' },
+};
+const shownAnswer = { status: 201, headers: shownHeaders };
+
 export const captureAnswers: Schemas = {
   CaptureWindow: {
     ...object({ proxy_id: uuid, until: instant, whole: flag }),
     example: window,
   },
-  CaptureLine: object(line, outcome),
+  CaptureLine: { ...object(line, outcome), example: captured },
   CapturePage: object(
-    { pagination: ref('CursorPagination'), data: listOf(ref('CaptureLine')) },
+    { pagination: ref('CursorPagination'), data: listOf(ref('CaptureLine'), pageEntriesMax) },
     { window: { ...ref('CaptureWindow') } },
   ),
-  Capture: object(
-    { ...line, request: { ...request, description: 'As the caller sent it.' } },
-    {
-      ...outcome,
-      sent: { ...request, description: 'As it left for the destination.' },
-      received: { ...answer, description: 'As the destination answered.' },
-      answer: {
-        ...answer,
-        description:
-          'As the caller got it, where transforms or steps made it. Else it is `received`.',
+  Capture: {
+    ...object(
+      { ...line, request: { ...request, description: 'As the caller sent it.' } },
+      {
+        ...outcome,
+        sent: { ...request, description: 'As it left for the destination.' },
+        received: { ...answer, description: 'As the destination answered.' },
+        answer: {
+          ...answer,
+          description:
+            'As the caller got it, where transforms or steps made it. Else it is `received`.',
+        },
       },
-    },
-  ),
+    ),
+    example: { ...captured, request: shownRequest, sent: shownRequest, received: shownAnswer },
+  },
 };
 
 export const captureOperations: Readonly<Record<string, OperationText>> = {
@@ -89,7 +112,7 @@ export const captureOperations: Readonly<Record<string, OperationText>> = {
       '`allow_full_capture` of the tenant is `true`.',
     answer: 'CaptureWindow',
     body: { minutes: 10 },
-    errors: [409],
+    errors: ['conflict'],
   },
   'DELETE /proxies/{id}/captures': {
     id: 'endCapture',

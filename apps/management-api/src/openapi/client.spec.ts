@@ -47,18 +47,22 @@ it('every example of a create works unchanged', async () => {
 });
 
 describe('/docs', () => {
-  it('is one page that asks for no key, runs no script and loads nothing else', async () => {
+  it('is one page that asks for no key, runs its own script alone and loads nothing else', async () => {
     for (const path of ['/docs', '/docs/']) {
       const page = await fetch(`${baseUrl}${path}`);
       expect(page.status).toBe(200);
       expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
       expect(page.headers.get('content-security-policy')).toMatch(
-        /^default-src 'none'; style-src 'sha256-/,
+        /^default-src 'none'; style-src 'sha256-\S+; script-src 'sha256-[^' ]+'; frame-ancestors 'none'/,
       );
       const text = await page.text();
-      expect(text).not.toMatch(/<script|<link|<img|src=|url\(|@import|https?:\/\/(?!api\.bank\.)/);
+      expect(text).not.toMatch(
+        /<script .|<link|<img|src=|url\(|@import| style=| on\w+="|href="(?!#|\/docs\/)/,
+      );
       expect(text).toContain('/reactors/{id}/react');
       expect(text).toContain('Create a reactor formula');
+      expect(text).toContain("await glovebox.post('/reactor-formulas', {");
+      expect(text).toContain('curl -X POST');
     }
   });
 

@@ -15,8 +15,15 @@ interface Operation {
   operationId: string;
   summary: string;
   tags: string[];
+  parameters: Schema[];
   responses: Record<string, { content?: object }>;
   requestBody?: { content: Record<string, { schema: Schema; example?: unknown }> };
+}
+
+interface Media {
+  readonly schema: Schema;
+  readonly example?: unknown;
+  readonly examples?: Readonly<Record<string, Schema>>;
 }
 
 const documented = Object.entries(document.paths).flatMap(([path, methods]) =>
@@ -72,6 +79,102 @@ it('the document describes every body of a request and of an answer', () => {
   expect(silent.map(nameOf)).toEqual([]);
 });
 
+/** All schemas in a part of the document, each with its place in it. */
+function* schemasIn(part: unknown, place: string): Generator<readonly [string, Schema]> {
+  if (typeof part !== 'object' || part === null) return;
+  if (!Array.isArray(part) && ('type' in part || '$ref' in part)) yield [place, part as Schema];
+  for (const [name, one] of Object.entries(part)) {
+    if (name !== 'example' && name !== 'examples') yield* schemasIn(one, `${place}.${name}`);
+  }
+}
+
+const { schemas = {}, responses = {}, examples = {} } = document.components;
+
+it('the document describes every member, parameter and header', () => {
+  const silent = [...schemasIn(schemas, 'schemas')].flatMap(([place, { properties = {} }]) =>
+    Object.entries(properties as Record<string, Schema>)
+      .filter(([, member]) => {
+        const named =
+          String(member.$ref ?? '')
+            .split('/')
+            .at(-1) ?? '';
+        return !member.description && !schemas[named]?.description;
+      })
+      .map(([name]) => `${place}.${name}`),
+  );
+  const { parameters = {}, headers = {} } = document.components;
+  const inPlace = documented.flatMap(({ name, operation }) =>
+    operation.parameters
+      .filter((one) => !one.$ref && !one.description)
+      .map((one) => `${name} ${String(one.name)}`),
+  );
+  const others = Object.entries({ ...parameters, ...headers })
+    .filter(([, one]) => !one.description)
+    .map(([name]) => name);
+  expect([...silent, ...inPlace, ...others]).toEqual([]);
+});
+
+it('every list of the document has a bound, and so has every text of a token', () => {
+  const endless = [...schemasIn(document, '')].filter(
+    ([, { type, maxItems }]) => type === 'array' && maxItems === undefined,
+  );
+  expect(endless.map(([place]) => place)).toEqual([]);
+  const { CreateToken: token = {} } = schemas;
+  expect(token.properties).toMatchObject({
+    id: { maxLength: 400 },
+    containers: { maxItems: 1, items: { maxLength: 200 } },
+    search_indexes: { maxItems: 20, items: { maxLength: 4_096 } },
+  });
+});
+
+it('every answer, every error and every body of the document has an example that its schema takes', () => {
+  const conformance = new Conformance(document);
+  const named = (one: Schema, kind: Record<string, Schema>): Schema =>
+    kind[
+      String(one.$ref ?? '')
+        .split('/')
+        .at(-1) ?? ''
+    ] ?? one;
+  const faults = documented.flatMap(({ name, operation }) => {
+    const answers = Object.entries(operation.responses).map(
+      ([status, response]) => [status, named(response as Schema, responses)] as const,
+    );
+    const all = [...answers, ['body', (operation.requestBody ?? {}) as Schema] as const];
+    return all.flatMap(([where, { content = {} }]) =>
+      Object.entries(content as Record<string, Media>)
+        .filter(([type]) => type !== '*/*')
+        .flatMap(([, { schema, example, examples: several = {} }]) => {
+          const values = Object.values(several).map((one) => named(one, examples).value);
+          const shown = example === undefined ? values : [example];
+          if (shown.length === 0) return [`${name} ${where} has no example`];
+          const found = shown.map((one) => conformance.faults(schema, one));
+          return found.flatMap((fault) => (fault ? [`${name} ${where}: ${fault}`] : []));
+        }),
+    );
+  });
+  expect(faults).toEqual([]);
+});
+
+it('operations list the errors that they can give alone', () => {
+  const codesOf = (name: string): string[] => {
+    const { operation } = documented.find((one) => one.name === name) ?? {};
+    return Object.values(operation?.responses ?? {}).flatMap((response) =>
+      String((response as Schema).$ref ?? '')
+        .replace('#/components/responses/', '')
+        .split('.'),
+    );
+  };
+  const getPermissions = codesOf('GET /permissions');
+  for (const code of ['not_found', 'conflict', 'permission_denied', 'validation_failed']) {
+    expect(getPermissions).not.toContain(code);
+  }
+  expect(codesOf('GET /proxies/{id}')).not.toContain('payload_too_large');
+  expect(codesOf('DELETE /proxies/{id}')).not.toContain('conflict');
+  expect(codesOf('POST /proxies')).toEqual(expect.arrayContaining(['conflict', 'invalid_code']));
+  expect(codesOf('POST /applications')).not.toContain('invalid_code');
+  expect(codesOf('POST /reactors/{id}/react')).toContain('reactor_timeout');
+});
+
 it('the document has no dangling reference', () => {
   const references = JSON.stringify(document).match(/#\/components\/[^"]+/g) ?? [];
   const missing = references.filter((reference) => {
@@ -83,7 +186,7 @@ it('the document has no dangling reference', () => {
 
 it('the document has no unused component', () => {
   const text = JSON.stringify(document);
-  const unused = ['schemas', 'parameters'].flatMap((kind) =>
+  const unused = ['schemas', 'parameters', 'responses', 'headers', 'examples'].flatMap((kind) =>
     Object.keys(document.components[kind] ?? {}).filter(
       (name) => !text.includes(`"#/components/${kind}/${name}"`),
     ),

@@ -1,19 +1,21 @@
 import type { Type } from '@nestjs/common';
 import { chosenUrlMax } from '@glovebox/egress';
-import { problemCatalogue } from '@glovebox/problems';
+import { exampleOf } from './answer-examples';
 import { answers } from './answer-schemas';
-import { gatewayPaths, invocationSchema } from './gateway-operations';
+import { gatewayPaths, gatewayResponses, invocationSchema } from './gateway-operations';
 import type { OperationText } from './operation-text';
+import { describeMembers } from './member-texts';
+import { errorsOf, problemExamples, ProblemResponses } from './operation-errors';
 import { operations } from './operations';
 import { RequestSchemas } from './request-schemas';
 import { routesOf, type ApiRoute } from './routes';
 import {
   flag,
+  headers,
+  headersOf,
+  listOf,
   ref,
-  replayHeaderSchemas,
-  tagHeader,
   text,
-  unknownMembersHeader,
   uuid,
   type Schema,
   type Schemas,
@@ -70,30 +72,40 @@ const tags = [
 
 /** Builds the document from the controllers, their DTO classes and the texts of this folder. */
 export function openApiDocument(controllers: readonly Type[]): OpenApiDocument {
-  const requests = new RequestSchemas();
+  const parts = { requests: new RequestSchemas(), problems: new ProblemResponses() };
   const paths: Record<string, Record<string, Schema>> = {};
   for (const route of routesOf(controllers)) {
     const words = operations[nameOf(route)];
     if (!words) continue;
     paths[route.path] = {
       ...paths[route.path],
-      [route.method.toLowerCase()]: operation(route, words, requests),
+      [route.method.toLowerCase()]: operation(route, words, parts),
     };
   }
+  const { requests, problems } = parts;
+  Object.assign(paths, gatewayPaths(problems));
   return {
     openapi: '3.0.3',
     info: { title: 'Glovebox', version: '1', description },
     servers: [{ url: '/' }],
     tags,
     security: [{ apiKey: [] }],
-    paths: { ...paths, ...gatewayPaths(problems) },
+    paths,
     components: {
       securitySchemes: { apiKey: { type: 'apiKey', in: 'header', name: 'SVC-API-KEY' } },
       parameters,
-      responses: problemResponses(),
-      schemas: { ...answers, Invocation: invocationSchema, ...requests.all },
+      headers,
+      responses: { ...gatewayResponses, ...problems.all },
+      examples: problemExamples,
+      schemas: describeMembers({ ...answers, Invocation: invocationSchema, ...requests.all }),
     },
   };
+}
+
+/** What operations share. */
+interface Parts {
+  readonly requests: RequestSchemas;
+  readonly problems: ProblemResponses;
 }
 
 /** The key of an operation in `operations`. */
@@ -107,7 +119,7 @@ const hasBody = ({ method }: Pick<ApiRoute, 'method'>): boolean =>
 const isConditional = ({ isTagged, method, status }: ApiRoute): boolean =>
   isTagged && method !== 'GET' && status !== 201;
 
-function operation(route: ApiRoute, words: OperationText, requests: RequestSchemas): Schema {
+function operation(route: ApiRoute, words: OperationText, { requests, problems }: Parts): Schema {
   const { permission } = route;
   const needs = permission ? [`Needs the permission \`${permission}\`.`] : [];
   const names = [...route.path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
@@ -131,6 +143,7 @@ function operation(route: ApiRoute, words: OperationText, requests: RequestSchem
               name,
               in: 'path',
               required: true,
+              description: name === 'id' ? 'The id.' : `The id of the ${name.slice(0, -3)}.`,
               schema: route.path.startsWith('/tokens') ? text : uuid,
             },
       ),
@@ -141,7 +154,7 @@ function operation(route: ApiRoute, words: OperationText, requests: RequestSchem
     responses: {
       [route.status]: success(route, words),
       ...otherwise(route, words),
-      ...problems(errorsOf(route, words)),
+      ...problems.of(errorsOf(route, words)),
     },
   };
 }
@@ -160,7 +173,7 @@ function requestBody(route: ApiRoute, words: OperationText, requests: RequestSch
   const schema = words.takes ?? patched ?? (route.body && requests.add(route.body));
   if (!schema) {
     // A POST that needs no body may have one, and its media type is checked all the same.
-    const nothing = { content: { [type]: { schema: { type: 'object' } } } };
+    const nothing = { content: { [type]: { schema: { type: 'object' }, example: {} } } };
     return route.method === 'POST' ? nothing : undefined;
   }
   const example = words.body === undefined ? {} : { example: words.body };
@@ -174,25 +187,26 @@ function queryParameter([name, { description, schema, many }]: [string, Query[st
     name,
     in: 'query',
     description,
-    schema: many ? { type: 'array', items: schema } : schema,
+    schema: many ? listOf(schema, many) : schema,
     ...(many ? { style: 'form', explode: true } : {}),
   };
 }
 
 function success(
   { method, status, isTagged }: ApiRoute,
-  { summary, answer }: OperationText,
+  { summary, answer, shows }: OperationText,
 ): Schema {
   const schema = typeof answer === 'string' ? ref(answer) : answer;
+  const example = shows ?? (schema && exampleOf(schema));
   return {
     description: summary,
-    headers: {
-      'SVC-TRACE-ID': { schema: text },
-      ...(method === 'POST' ? replayHeaderSchemas : {}),
-      ...(hasBody({ method }) ? unknownMembersHeader : {}),
-      ...(isTagged && method !== 'DELETE' ? tagHeader : {}),
-    },
-    ...(schema && status !== 204 ? { content: { 'application/json': { schema } } } : {}),
+    headers: headersOf(
+      'SVC-TRACE-ID',
+      ...(method === 'POST' ? (['SVC-IDEMPOTENT-REPLAY'] as const) : []),
+      ...(hasBody({ method }) ? (['SVC-UNKNOWN-MEMBERS'] as const) : []),
+      ...(isTagged && method !== 'DELETE' ? (['ETag'] as const) : []),
+    ),
+    ...(schema && status !== 204 ? { content: { 'application/json': { schema, example } } } : {}),
   };
 }
 
@@ -203,62 +217,6 @@ function otherwise(route: ApiRoute, words: OperationText): Record<string, Schema
   return { [status]: { ...success({ ...route, status }, { ...words, answer }), description } };
 }
 
-/** Statuses of errors of every such operation, and those of this one. */
-function errorsOf(route: ApiRoute, { errors = [] }: OperationText): number[] {
-  return [
-    ...new Set([
-      ...[400, 401, 403, 429, 500, 503],
-      ...(route.path.includes('{') ? [404] : []),
-      ...(hasBody(route) ? [413, 415] : []),
-      ...(route.method === 'POST' ? [409, 422] : []),
-      ...(isConditional(route) ? [412] : []),
-      ...errors,
-    ]),
-  ].sort((a, b) => a - b);
-}
-
-function problems(statuses: readonly number[]): Record<string, Schema> {
-  return Object.fromEntries(
-    statuses.map((status) => [status, { $ref: `#/components/responses/Problem${status}` }]),
-  );
-}
-
-/** The console has an origin of its own, which the document does not describe. */
-const ofConsole: ReadonlySet<string> = new Set(['session_ended', 'misdirected_request']);
-
-/** One response for each status of the catalogue. It lists the codes of that status. */
-function problemResponses(): Schemas {
-  const entries = Object.entries(problemCatalogue).filter(([code]) => !ofConsole.has(code));
-  const statuses = [...new Set(entries.map(([, { status }]) => status))];
-  return Object.fromEntries(
-    statuses.map((status) => {
-      const known = entries.filter(([, problem]) => problem.status === status);
-      return [
-        `Problem${status}`,
-        {
-          description: known.map(([code, { title }]) => `\`${code}\`: ${title}`).join(' '),
-          headers: {
-            'SVC-TRACE-ID': { schema: text },
-            ...unknownMembersHeader,
-            ...([409, 429, 503].includes(status)
-              ? { 'Retry-After': { schema: { type: 'integer' } } }
-              : {}),
-            ...(status === 405 ? { Allow: { schema: text } } : {}),
-          },
-          content: {
-            'application/json': {
-              schema: ref('Problem'),
-              examples: Object.fromEntries(
-                known.map(([code, { title }]) => [code, { value: { title, status, code } }]),
-              ),
-            },
-          },
-        },
-      ];
-    }),
-  );
-}
-
 const header = (name: string, description: string, schema: Schema = text): Schema => ({
   name,
   in: 'header',
@@ -267,7 +225,7 @@ const header = (name: string, description: string, schema: Schema = text): Schem
 });
 
 const parameters: Schemas = {
-  id: { name: 'id', in: 'path', required: true, schema: uuid },
+  id: { name: 'id', in: 'path', required: true, description: 'The id.', schema: uuid },
   traceId: header('SVC-TRACE-ID', 'Returned in the answer and written to the log.', {
     ...text,
     pattern: '^[\\w.:-]{1,64}$',

@@ -1,3 +1,6 @@
+import { stackFramesMax } from '@glovebox/sandbox';
+import { headerLinesMax } from '../dry-runs/dry-runs.dto';
+import { linesMax, messagesMax } from './answer-bounds';
 import { listOf, oneOf, instant, json, mapOf, object, text, whole } from './schema';
 import type { OperationText } from './operation-text';
 import type { Schema } from './schema';
@@ -15,15 +18,15 @@ const error: Schema = {
         { phase: text, reason: text },
         { address: text, port: whole, destination_status: whole },
       ),
-      errors: mapOf(listOf(text)),
+      errors: mapOf(listOf(text, messagesMax)),
       position,
-      stack: listOf(object({ line: whole, column: whole }, { function: text })),
+      stack: listOf(object({ line: whole, column: whole }, { function: text }), stackFramesMax),
     },
   ),
   description: 'The error that a call would answer, with what the log of runs would keep.',
 };
 
-const headers = mapOf({ anyOf: [text, listOf(text)] });
+const headers = mapOf({ anyOf: [text, listOf(text, headerLinesMax)] });
 const bodyMembers = {
   body: { ...text, description: 'At most 1 MiB of it.' },
   body_bytes: { ...whole, description: 'The bytes of a body that is not shown to its end.' },
@@ -32,7 +35,7 @@ const bodyMembers = {
 export const dryRunAnswers: Readonly<Record<string, Schema>> = {
   ReactorDryRun: {
     ...object(
-      { status: stateOf, lines: listOf(object(line)), duration_ms: whole },
+      { status: stateOf, lines: listOf(object(line), linesMax), duration_ms: whole },
       { result: { ...json, description: 'What the code returned.' }, error },
     ),
     example: { status: 'completed', result: { raw: { sum: 42 } }, lines: [], duration_ms: 12 },
@@ -41,7 +44,7 @@ export const dryRunAnswers: Readonly<Record<string, Schema>> = {
     ...object(
       {
         status: stateOf,
-        lines: listOf(object({ ...line, side: oneOf(['request', 'response']) })),
+        lines: listOf(object({ ...line, side: oneOf(['request', 'response']) }), 2 * linesMax),
         duration_ms: whole,
       },
       {
@@ -75,7 +78,7 @@ export const dryRunOperations: Readonly<Record<string, OperationText>> = {
       },
       args: { a: 1, b: 41 },
     },
-    errors: [413, 422, 429, 503],
+    errors: ['not_found', 'invalid_code', 'changed_meanwhile', 'no_capacity'],
   },
   'POST /proxies/dry-runs': {
     id: 'rehearseProxy',
@@ -88,6 +91,6 @@ export const dryRunOperations: Readonly<Record<string, OperationText>> = {
       proxy: { destination_url: 'https://api.bank.example' },
       request: { path: '/pay', headers: { 'content-type': 'application/json' }, body: '{}' },
     },
-    errors: [413, 422, 429, 503],
+    errors: ['not_found', 'invalid_code', 'changed_meanwhile', 'no_capacity'],
   },
 };

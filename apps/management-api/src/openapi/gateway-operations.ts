@@ -1,25 +1,12 @@
+import { chosenUrlMax } from '@glovebox/egress';
+import { exampleOf } from './answer-examples';
 import {
-  json,
-  object,
-  ref,
-  replayHeaderSchemas,
-  text,
-  unknownMembersHeader,
-  type Schema,
-} from './schema';
-
-type Responses = Readonly<Record<string, Schema>>;
-
-/** Operations of the gateway, written by hand: it has no controllers to read. */
-export function gatewayPaths(
-  problems: (statuses: readonly number[]) => Responses,
-): Readonly<Record<string, Readonly<Record<string, Schema>>>> {
-  return {
-    '/reactors/{id}/react': { post: react(problems) },
-    '/proxy': proxyMethods('', []),
-    '/proxy/{path}': proxyMethods('Path', [pathSuffix]),
-  };
-}
+  errorsOfProxy,
+  errorsOfReact,
+  examplesOf,
+  type ProblemResponses,
+} from './operation-errors';
+import { headersOf, json, object, ref, text, type Schema, type Schemas } from './schema';
 
 const pathSuffix: Schema = {
   name: 'path',
@@ -27,45 +14,51 @@ const pathSuffix: Schema = {
   required: true,
   description: 'Any path, slashes included. It is appended to the destination.',
   schema: text,
+  example: 'v1/charges',
 };
 
-function react(problems: (statuses: readonly number[]) => Responses): Schema {
-  return {
-    operationId: 'invokeReactor',
-    tags: ['Invocation'],
-    summary: 'Run a reactor',
-    description:
-      'Needs the permission `token:use`, also for the container of each token in `args`. With ' +
-      '`callback_url` the answer is 202, and a webhook delivers the result. With an idempotency key ' +
-      'the outcome of code that ran is stored, whatever its status.',
-    parameters: [
-      { $ref: '#/components/parameters/id' },
-      { $ref: '#/components/parameters/idempotencyKey' },
-      { $ref: '#/components/parameters/strict' },
-      { $ref: '#/components/parameters/traceId' },
-    ],
-    requestBody: {
-      content: {
-        'application/json': {
-          schema: ref('Invocation'),
-          example: { args: { card: { number: '{{ 6f0d6d3a-5c0b-4b3e-9d0c-0a4c1e1f7a10 }}' } } },
-        },
+const expression = '{{ 6f0d6d3a-5c0b-4b3e-9d0c-0a4c1e1f7a10 }}';
+
+const react = (problems: ProblemResponses): Schema => ({
+  operationId: 'invokeReactor',
+  tags: ['Invocation'],
+  summary: 'Run a reactor',
+  description:
+    'Needs the permission `token:use`, also for the container of each token in `args`. With ' +
+    '`callback_url` the answer is 202, and a webhook delivers the result. With an idempotency key ' +
+    'the outcome of code that ran is stored, whatever its status.',
+  parameters: [
+    { $ref: '#/components/parameters/id' },
+    { $ref: '#/components/parameters/idempotencyKey' },
+    { $ref: '#/components/parameters/strict' },
+    { $ref: '#/components/parameters/traceId' },
+  ],
+  requestBody: {
+    content: {
+      'application/json': {
+        schema: ref('Invocation'),
+        example: { args: { card: { number: expression } } },
       },
     },
-    responses: {
-      200: answerWith('The result of the code.', ref('ReactorResponse')),
-      202: answerWith('Accepted. The run is queued.', ref('AsyncRequest')),
-      ...problems([400, 401, 403, 404, 409, 410, 413, 415, 422, 429, 500, 503, 504]),
-      default: answerWith('An error that the code threw, with its own status.', ref('Problem')),
+  },
+  responses: {
+    200: answerWith('The result of the code.', ref('ReactorResponse')),
+    202: answerWith('Accepted. The run is queued.', ref('AsyncRequest')),
+    ...problems.of(errorsOfReact),
+    default: {
+      ...answerWith('An error that the code threw, with its own status.', ref('Problem')),
+      content: {
+        'application/json': { schema: ref('Problem'), examples: examplesOf(['reactor_error']) },
+      },
     },
-  };
-}
+  },
+});
 
 const proxyHeaders = ['proxyKey', 'proxyKeyInQuery', 'proxyUrl', 'traceId'].map((name) => ({
   $ref: `#/components/parameters/${name}`,
 }));
 
-function proxyMethods(suffix: string, more: readonly Schema[]): Readonly<Record<string, Schema>> {
+function proxyMethods(suffix: string, more: readonly Schema[]): Schemas {
   const parameters = [...more, ...proxyHeaders];
   return Object.fromEntries(
     ['get', 'post', 'put', 'patch', 'delete'].map((method) => [
@@ -77,6 +70,12 @@ function proxyMethods(suffix: string, more: readonly Schema[]): Readonly<Record<
 
 function proxy(method: string, suffix: string): Schema {
   const hasBody = method !== 'get' && method !== 'delete';
+  const body = {
+    content: {
+      'application/json': { schema: json, example: { amount: 1200, card: expression } },
+      '*/*': { schema: json },
+    },
+  };
   return {
     operationId: `${method}Proxy${suffix}Call`,
     tags: ['Invocation'],
@@ -87,31 +86,41 @@ function proxy(method: string, suffix: string): Schema {
       'are passed on, whatever their status, with `SVC-PROXY-DESTINATION-STATUS`. A proxy with ' +
       '`allowed_origins` refuses other origins with 403, and answers preflights itself.',
     security: [{ apiKey: [] }, {}],
-    ...(hasBody ? { requestBody: { content: { '*/*': { schema: {} } } } } : {}),
-    responses: {
-      default: {
-        description: 'The answer of the destination, or `proxy_error` if the proxy itself failed.',
-        headers: {
-          'SVC-TRACE-ID': { schema: text },
-          'SVC-PROXY-DESTINATION-STATUS': { schema: { type: 'integer' } },
-        },
-        content: { 'application/json': { schema: { anyOf: [ref('ProxyError'), {}] } } },
-      },
-    },
+    ...(hasBody ? { requestBody: body } : {}),
+    responses: { default: { $ref: '#/components/responses/ProxyAnswer' } },
   };
 }
+
+const proxyAnswer: Schema = {
+  description: 'The answer of the destination, or `proxy_error` if the proxy itself failed.',
+  headers: headersOf('SVC-TRACE-ID', 'SVC-PROXY-DESTINATION-STATUS', 'Retry-After'),
+  content: {
+    'application/json': {
+      schema: { anyOf: [ref('ProxyError'), json] },
+      examples: {
+        answer: { summary: 'Of the destination', value: { approved: true } },
+        ...examplesOf(errorsOfProxy, 'proxy_error.'),
+      },
+    },
+  },
+};
 
 function answerWith(description: string, schema: Schema): Schema {
   return {
     description,
-    headers: {
-      'SVC-TRACE-ID': { schema: text },
-      ...replayHeaderSchemas,
-      ...unknownMembersHeader,
-    },
-    content: { 'application/json': { schema } },
+    headers: headersOf('SVC-TRACE-ID', 'SVC-IDEMPOTENT-REPLAY', 'SVC-UNKNOWN-MEMBERS'),
+    content: { 'application/json': { schema, example: exampleOf(schema) } },
   };
 }
+
+/** Operations of the gateway, written by hand: it has no controllers to read. */
+export const gatewayPaths = (problems: ProblemResponses): Readonly<Record<string, Schemas>> => ({
+  '/reactors/{id}/react': { post: react(problems) },
+  '/proxy': proxyMethods('', []),
+  '/proxy/{path}': proxyMethods('Path', [pathSuffix]),
+});
+
+export const gatewayResponses: Schemas = { ProxyAnswer: proxyAnswer };
 
 export const invocationSchema: Schema = object(
   {},
@@ -120,7 +129,10 @@ export const invocationSchema: Schema = object(
       description: 'An object, or one expression that yields an object.',
       anyOf: [{ type: 'object', additionalProperties: json }, text],
     },
-    callback_url: { ...text, description: 'http or https. It makes the run asynchronous.' },
+    callback_url: {
+      ...{ type: 'string', format: 'uri', maxLength: chosenUrlMax },
+      description: 'http or https. It makes the run asynchronous.',
+    },
     timeout_ms: {
       type: 'integer',
       minimum: 10_000,

@@ -1,3 +1,5 @@
+import { listIdsMax } from '../lists/listing';
+import { pageEntriesMax } from './answer-bounds';
 import { text, uuid, whole } from './schema';
 
 /** Query parameters of every list. */
@@ -8,7 +10,7 @@ export const page = {
   },
   size: {
     description: 'Entries on a page.',
-    schema: { ...whole, minimum: 1, maximum: 100, default: 20 },
+    schema: { ...whole, minimum: 1, maximum: pageEntriesMax, default: 20 },
   },
   after: {
     description: 'The `after` of the page before, in place of `page`.',
@@ -22,7 +24,7 @@ export const byIdAndName = {
   id: {
     description: 'Only entries with this id. Repeat it for several.',
     schema: uuid,
-    many: true,
+    many: listIdsMax,
   },
   name: {
     description:

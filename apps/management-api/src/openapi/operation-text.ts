@@ -1,3 +1,4 @@
+import type { ProblemCode } from '@glovebox/problems';
 import type { Dto } from '../validation/dto-members';
 import type { Schema } from './schema';
 
@@ -19,10 +20,13 @@ export interface OperationText {
   /** The schema of a body that no class describes. */
   readonly takes?: Schema;
   readonly query?: Readonly<
-    Record<string, { description: string; schema: Schema; many?: boolean }>
+    /** `many`: how often it may be given, where that is more than once. */
+    Record<string, { description: string; schema: Schema; many?: number }>
   >;
   /** An example of the body. */
   readonly body?: unknown;
-  /** Statuses of errors in addition to those of every such operation. */
-  readonly errors?: readonly number[];
+  /** An example of the answer, where its schema has none. */
+  readonly shows?: unknown;
+  /** Codes of errors in addition to those of every such operation. */
+  readonly errors?: readonly ProblemCode[];
 }

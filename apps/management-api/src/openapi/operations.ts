@@ -1,4 +1,5 @@
-import { applicationTypes } from '@glovebox/access';
+import { applicationTypes, permissions } from '@glovebox/access';
+import { applicationKeysMax } from '../applications/application-keys.service';
 import { CreateReactor } from '../reactors/reactors.dto';
 import { FormulaInput } from '../reactor-formulas/reactor-formulas.dto';
 import { UpdateApplication } from '../applications/applications.dto';
@@ -42,6 +43,7 @@ export const operations: Readonly<Record<string, OperationText>> = {
     description: 'Only this answer shows the key.',
     answer: 'CreatedApplication',
     body: application,
+    errors: ['conflict'],
   },
   'GET /applications': {
     id: 'listApplications',
@@ -68,14 +70,14 @@ export const operations: Readonly<Record<string, OperationText>> = {
     summary: 'Replace an application; its keys stay',
     answer: 'Application',
     body: application,
-    errors: [409],
+    errors: ['conflict'],
   },
   'PATCH /applications/{id}': {
     id: 'patchApplication',
     summary: 'Change members of an application',
     patches: UpdateApplication,
     body: { permissions: ['token:use'], expires_at: null },
-    errors: [409],
+    errors: ['conflict'],
   },
   'DELETE /applications/{id}': {
     id: 'deleteApplication',
@@ -89,7 +91,7 @@ export const operations: Readonly<Record<string, OperationText>> = {
         schema: { ...flag, default: false },
       },
     },
-    errors: [409],
+    errors: ['conflict'],
   },
   'POST /applications/{id}/decisions': {
     id: 'decideForApplication',
@@ -99,22 +101,25 @@ export const operations: Readonly<Record<string, OperationText>> = {
       'application would get the data, and is absent unless the caller itself may read the token.',
     answer: 'Decision',
     body: { token_id: 'c9a1b7c2-3f4e-4e0b-8f61-2f9f6a7c5d11', permission: 'token:read' },
+    errors: ['conflict', 'unknown_token'],
   },
   'POST /applications/{id}/regenerate': {
     id: 'regenerateApplicationKey',
     summary: 'Create a new key and revoke all others',
     answer: 'RegeneratedApplication',
+    errors: ['conflict'],
   },
   'POST /applications/{id}/keys': {
     id: 'createApplicationKey',
     summary: 'Create another key',
     description: 'Only this answer shows it.',
     answer: 'CreatedApplicationKey',
+    errors: ['conflict'],
   },
   'GET /applications/{id}/keys': {
     id: 'listApplicationKeys',
     summary: 'List the keys of an application, without the keys themselves',
-    answer: listOf(ref('ApplicationKey')),
+    answer: listOf(ref('ApplicationKey'), applicationKeysMax),
   },
   'GET /applications/{id}/keys/{key_id}': {
     id: 'getApplicationKey',
@@ -125,7 +130,7 @@ export const operations: Readonly<Record<string, OperationText>> = {
     id: 'deleteApplicationKey',
     summary: 'Revoke a key',
     description: 'The last one without an end that may create applications stays: 409.',
-    errors: [409],
+    errors: ['conflict'],
   },
 
   'POST /reactor-formulas': {
@@ -134,6 +139,7 @@ export const operations: Readonly<Record<string, OperationText>> = {
     description: 'The code is compiled and not run; what it requires by literal names must exist.',
     answer: 'CreatedReactorFormula',
     body: formula,
+    errors: ['conflict', 'invalid_code'],
   },
   'GET /reactor-formulas': {
     id: 'listReactorFormulas',
@@ -152,19 +158,19 @@ export const operations: Readonly<Record<string, OperationText>> = {
     description: 'What is left out returns to its default. In force from the next run.',
     answer: 'ReactorFormula',
     body: formula,
-    errors: [409, 422],
+    errors: ['conflict', 'invalid_code'],
   },
   'PATCH /reactor-formulas/{id}': {
     id: 'patchReactorFormula',
     summary: 'Change members of a reactor formula',
     patches: FormulaInput,
     body: { description: null, name: 'Charge any card' },
-    errors: [409, 422],
+    errors: ['conflict', 'invalid_code'],
   },
   'DELETE /reactor-formulas/{id}': {
     id: 'deleteReactorFormula',
     summary: 'Delete a reactor formula that no reactor uses',
-    errors: [409],
+    errors: ['conflict'],
   },
 
   'POST /reactors': {
@@ -172,6 +178,7 @@ export const operations: Readonly<Record<string, OperationText>> = {
     summary: 'Create a reactor: a formula with its configuration',
     answer: 'CreatedReactor',
     body: { name: 'Charge with the bank', formula: { id }, configuration: { API_KEY: 'secret' } },
+    errors: ['conflict'],
   },
   'GET /reactors': {
     id: 'listReactors',
@@ -184,7 +191,7 @@ export const operations: Readonly<Record<string, OperationText>> = {
     summary: 'Replace a reactor; its formula stays',
     answer: 'UpdatedReactor',
     body: { name: 'Charge with the bank', configuration: { API_KEY: 'new secret' } },
-    errors: [409],
+    errors: ['conflict'],
   },
   'PATCH /reactors/{id}': {
     id: 'patchReactor',
@@ -192,7 +199,7 @@ export const operations: Readonly<Record<string, OperationText>> = {
     description: '`configuration` is merged key by key; `application: null` removes it.',
     patches: CreateReactor,
     body: { application: null, configuration: { API_KEY: 'new secret' } },
-    errors: [409],
+    errors: ['conflict'],
   },
   'DELETE /reactors/{id}': { id: 'deleteReactor', summary: 'Delete a reactor' },
   'GET /reactors/{id}': { id: 'getReactor', summary: 'Get a reactor', answer: 'Reactor' },
@@ -202,6 +209,7 @@ export const operations: Readonly<Record<string, OperationText>> = {
     summary: 'Create a proxy',
     answer: 'CreatedProxy',
     body: proxy,
+    errors: ['conflict', 'invalid_code'],
   },
   'GET /proxies': {
     id: 'listProxies',
@@ -215,7 +223,7 @@ export const operations: Readonly<Record<string, OperationText>> = {
     summary: 'Replace a proxy; its key stays',
     answer: 'Proxy',
     body: proxy,
-    errors: [409, 422],
+    errors: ['conflict', 'invalid_code'],
   },
   'PATCH /proxies/{id}': {
     id: 'patchProxy',
@@ -223,14 +231,14 @@ export const operations: Readonly<Record<string, OperationText>> = {
     description: '`configuration` is merged key by key; `application: null` removes it.',
     patches: ProxyInput,
     body: { application: null, configuration: { API_KEY: null } },
-    errors: [409, 422],
+    errors: ['conflict', 'invalid_code'],
   },
   'DELETE /proxies/{id}': { id: 'deleteProxy', summary: 'Delete a proxy and revoke its key' },
 
   'GET /permissions': {
     id: 'listPermissions',
     summary: 'List all permissions, and the application types that may hold each',
-    answer: listOf(ref('Permission')),
+    answer: listOf(ref('Permission'), permissions.length),
   },
 
   'GET /tenants/self': {
@@ -243,7 +251,7 @@ export const operations: Readonly<Record<string, OperationText>> = {
     summary: 'Replace name and settings of the tenant',
     answer: 'Tenant',
     body: { name: 'Shop', settings: { enable_ephemeral_proxy: 'true' } },
-    errors: [409],
+    errors: ['conflict'],
   },
   'GET /logs': {
     id: 'listLogs',
@@ -264,7 +272,7 @@ export const operations: Readonly<Record<string, OperationText>> = {
     summary: 'Delete the tenant and everything in it',
     description: 'The name of the tenant is needed: here, or as `name` of a JSON body.',
     query: { name: { description: 'The name of the tenant.', schema: text } },
-    errors: [413],
+    errors: ['invalid_json', 'payload_too_large'],
   },
   'POST /tenants/self/webhook-secret/rotate': {
     id: 'rotateWebhookSecret',

@@ -1,4 +1,5 @@
 import { roles } from '@glovebox/access';
+import { pageEntriesMax } from './answer-bounds';
 import { page } from './list-queries';
 import type { OperationText } from './operation-text';
 import { instant, listOf, object, oneOf, ref, text, uuid, type Schemas } from './schema';
@@ -59,7 +60,10 @@ export const peopleAnswers: Schemas = {
     example: session,
   },
   SessionPage: {
-    ...object({ pagination: ref('CursorPagination'), data: listOf(ref('Session')) }),
+    ...object({
+      pagination: ref('CursorPagination'),
+      data: listOf(ref('Session'), pageEntriesMax),
+    }),
     example: { pagination: { page_size: 20 }, data: [session] },
   },
 };

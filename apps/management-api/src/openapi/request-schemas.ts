@@ -4,6 +4,7 @@ import { membersOf, type Dto, type DtoMember, type Rule } from '../validation/dt
 import { mapMembersMax, mapValueMax, originMax } from '../validation/resource-limits';
 import { flag, instant, oneOf, ref, text, uuid, whole, type Schema, type Schemas } from './schema';
 import { requestSteps, responseSteps } from './step-schemas';
+import { tokenId, tokenMembers } from './token-members';
 
 /** The keywords of each rule, in the order in which a schema lists them. */
 const keywords: Readonly<Record<string, (...args: never[]) => Schema>> = {
@@ -44,9 +45,13 @@ function mapSchema({ scalars, nulls, bytesMax }: StringMapRule): Schema {
   return nulls ? withNulls(map) : map;
 }
 
-/** Members that the validator takes as any JSON, because other code reads them. */
+const { type: _, ...withoutType } = tokenMembers;
+
+/** Members of which the validator checks the form alone, because other code reads them. */
 const readElsewhere: Readonly<Record<string, Schemas>> = {
   ProxyInput: { request_transforms: requestSteps, response_transforms: responseSteps },
+  CreateToken: { ...tokenMembers, id: tokenId },
+  TokenChange: withoutType,
   RehearsedProxy: { request_transforms: requestSteps, response_transforms: responseSteps },
 };
 

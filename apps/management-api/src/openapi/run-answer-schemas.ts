@@ -1,4 +1,6 @@
-import { deliveryStatuses, runKinds, runStatuses } from '@glovebox/runs';
+import { attemptsListedMax, deliveryStatuses, runKinds, runStatuses } from '@glovebox/runs';
+import { stackFramesMax } from '@glovebox/sandbox';
+import { argumentNamesMax, linesMax, pageEntriesMax, usedTokensMax } from './answer-bounds';
 import {
   flag,
   instant,
@@ -36,8 +38,8 @@ const runMembers: readonly [Schemas, Schemas] = [
     application_id: { ...uuid, description: 'The caller. Absent for anonymous calls.' },
     outcome: { ...text, description: '`completed`, `cancelled`, or the code of the error.' },
     http_status: whole,
-    argument_names: listOf(text),
-    token_ids: listOf(text),
+    argument_names: listOf(text, argumentNamesMax),
+    token_ids: listOf(text, usedTokensMax),
     queued_ms: whole,
     duration_ms: whole,
     position: {
@@ -79,7 +81,7 @@ const [always, sometimes] = runMembers;
 
 /** One part of a log. */
 const partOf = (item: string): Schema =>
-  object({ pagination: ref('CursorPagination'), data: listOf(ref(item)) });
+  object({ pagination: ref('CursorPagination'), data: listOf(ref(item), pageEntriesMax) });
 
 export const runAnswers: Schemas = {
   CursorPagination: {
@@ -97,8 +99,8 @@ export const runAnswers: Schemas = {
       again: object(
         {
           reactor_id: uuid,
-          token_ids: { ...listOf(text), description: 'At most 100 of them.' },
-          says: { ...listOf(text), description: 'What happens again, in words.' },
+          token_ids: { ...listOf(text, 100), description: 'At most 100 of them.' },
+          says: { ...listOf(text, 10), description: 'What happens again, in words.' },
         },
         { callback_host: text },
       ),
@@ -118,7 +120,7 @@ export const runAnswers: Schemas = {
       {
         ...always,
         lines: {
-          ...listOf(object({ at: instant, level: text, text })),
+          ...listOf(object({ at: instant, level: text, text }), linesMax),
           description: 'The output of `console`, without values that the run knew.',
         },
       },
@@ -129,7 +131,7 @@ export const runAnswers: Schemas = {
           description: 'Why the run failed, without values that the run knew.',
         },
         stack: {
-          ...listOf(object({ line: whole, column: whole }, { function: text })),
+          ...listOf(object({ line: whole, column: whole }, { function: text }), stackFramesMax),
           description: 'The calls in the code that led to its error, the innermost first.',
         },
         code: {
@@ -144,7 +146,7 @@ export const runAnswers: Schemas = {
         },
         webhook: object({
           status: oneOf(deliveryStatuses),
-          attempts: listOf(ref('WebhookAttempt')),
+          attempts: listOf(ref('WebhookAttempt'), attemptsListedMax),
         }),
       },
     ),
@@ -194,7 +196,7 @@ export const runAnswers: Schemas = {
         webhook_id: text,
         host: text,
         status: oneOf(deliveryStatuses),
-        attempts: listOf(ref('WebhookAttempt')),
+        attempts: listOf(ref('WebhookAttempt'), attemptsListedMax),
         replayable: { ...flag, description: 'It has ended, and its body was not erased yet.' },
         created_at: instant,
       },

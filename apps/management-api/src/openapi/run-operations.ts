@@ -41,7 +41,7 @@ export const runOperations: Readonly<Record<string, OperationText>> = {
       'sent the result, and it is not kept.',
     answer: 'Rerun',
     body: { callback: true },
-    errors: [409, 410, 429],
+    errors: ['conflict', 'data_gone', 'unknown_token'],
   },
   'GET /reactors/{id}/runs': {
     id: 'listReactorRuns',
@@ -61,7 +61,7 @@ export const runOperations: Readonly<Record<string, OperationText>> = {
       'Only the application that started the run finds it, until 24 hours after its end. ' +
       '`request_id` is the `async_request_id`. To read it is to use its data, and decided anew.',
     answer: 'RunResult',
-    errors: [410],
+    errors: ['data_gone'],
   },
   'GET /proxies/{id}/runs': {
     id: 'listProxyRuns',
@@ -98,6 +98,7 @@ export const runOperations: Readonly<Record<string, OperationText>> = {
       'A webhook that waits for its next attempt is sent now. One that is under way, or whose body ' +
       'was erased, is a conflict.',
     answer: 'Replayed',
+    errors: ['conflict'],
   },
   'POST /webhook-deliveries/replay': {
     id: 'replayWebhookDeliveries',

@@ -11,7 +11,12 @@ export const object = (always: Schemas, sometimes: Schemas = {}): Schema => ({
   ...(Object.keys(always).length === 0 ? {} : { required: Object.keys(always) }),
 });
 
-export const listOf = (items: Schema): Schema => ({ type: 'array', items });
+/** A list of at most so many entries. */
+export const listOf = (items: Schema, maxItems: number): Schema => ({
+  type: 'array',
+  maxItems,
+  items,
+});
 export const oneOf = (values: readonly string[]): Schema => ({ type: 'string', enum: values });
 export const mapOf = (values: Schema): Schema => ({ type: 'object', additionalProperties: values });
 
@@ -20,23 +25,30 @@ export const uuid: Schema = { type: 'string', format: 'uuid' };
 export const instant: Schema = { type: 'string', format: 'date-time' };
 export const flag: Schema = { type: 'boolean' };
 
-/** The header of answers to a POST with an idempotency key that was sent before. */
-export const replayHeaderSchemas = {
-  'SVC-IDEMPOTENT-REPLAY': { schema: { type: 'string', enum: ['true'] } },
-} as const;
-
-/** The header of answers to a body with members that nothing reads. */
-export const unknownMembersHeader = {
+/** Headers of answers. */
+export const headers = {
+  'SVC-TRACE-ID': { description: 'Names the call.', schema: text },
+  'SVC-IDEMPOTENT-REPLAY': {
+    description: 'The call was made before, and is answered again.',
+    schema: oneOf(['true']),
+  },
   'SVC-UNKNOWN-MEMBERS': {
     description: 'The first ten members of the body that nothing reads, then the number of others.',
     schema: text,
   },
-} as const;
-
-/** The header of answers that show or change a resource which has versions. */
-export const tagHeader = {
+  'SVC-PROXY-DESTINATION-STATUS': {
+    description: 'The status of the destination, where it answered.',
+    schema: { type: 'integer', minimum: 100, maximum: 599 },
+  },
   ETag: { description: 'The version of the resource, for If-Match.', schema: text },
-} as const;
+  'Retry-After': {
+    description: 'Seconds after which the call may be repeated.',
+    schema: { type: 'integer', minimum: 0 },
+  },
+} as const satisfies Schemas;
+
+export const headersOf = (...names: readonly (keyof typeof headers)[]): Schemas =>
+  Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 
 export const whole: Schema = { type: 'integer' };
 /** Any JSON, null included. */

@@ -35,6 +35,7 @@ describe('the check of answers', () => {
     [200, { ...formula, id: 'x' }, '/id must match format "uuid"'],
     [200, { ...formula, configuration: [{}] }, "must have required property 'name'"],
     [404, { title: 'Not found.', status: 404 }, "must have required property 'code'"],
+    [404, { title: 'Gone.', status: 404, code: 'data_gone' }, 'data_gone is not declared'],
     [418, {}, 'is not declared'],
   ])('refuses an undeclared answer: %d %#', (status, body, message) => {
     expect(check(status, JSON.parse(JSON.stringify(body)))).toThrow(message);

@@ -14,6 +14,7 @@ export class Conformance {
     this.#document = closed(document) as OpenApiDocument;
     this.#ajv.addFormat('uuid', isUuid);
     this.#ajv.addFormat('date', /^\d{4}-\d\d-\d\d$/);
+    this.#ajv.addFormat('uri', (value: string) => URL.canParse(value));
     this.#ajv.addFormat('date-time', (value: string) => !Number.isNaN(Date.parse(value)));
     this.#ajv.addSchema({ $id: 'document', components: this.#document.components });
   }
@@ -37,6 +38,10 @@ export class Conformance {
     const wrong = this.faults(schema, answer.body);
     if (wrong)
       throw new Error(`${name} is not as src/openapi/answer-schemas.ts declares it: ${wrong}`);
+    const { code = '' } = (answer.body ?? {}) as { code?: string };
+    if (answer.status >= 400 && !codesOf(response).includes(code)) {
+      throw new Error(`${name} ${code} is not declared in src/openapi/operation-errors.ts`);
+    }
   }
 
   /** Returns the faults of a value, or undefined. It quotes no value. */
@@ -77,6 +82,12 @@ export class Conformance {
         .at(-1) ?? '';
     return this.#document.components.responses?.[name] ?? response;
   }
+}
+
+/** The codes that a response has examples of. */
+function codesOf({ content = {} }: Schema): string[] {
+  const media = Object.values(content as Record<string, { examples?: object }>);
+  return media.flatMap(({ examples = {} }) => Object.keys(examples));
 }
 
 /** Forbids members that are not declared: clients must ignore them, specs must not. */

@@ -1,4 +1,3 @@
-import { tokenTypes } from '@glovebox/vault';
 import {
   stepExpressionMax,
   stepNameMax,
@@ -6,19 +5,8 @@ import {
   stepsMax,
   stepValueMax,
 } from '../proxies/transform-steps';
-import {
-  flag,
-  instant,
-  json,
-  listOf,
-  mapOf,
-  object,
-  oneOf,
-  ref,
-  text,
-  type Schema,
-  type Schemas,
-} from './schema';
+import { flag, instant, json, object, oneOf, ref, text, type Schema, type Schemas } from './schema';
+import { tokenMembers } from './token-members';
 
 const atMost = (max: number): Schema => ({ ...text, maxLength: max });
 
@@ -28,14 +16,13 @@ const path = {
 };
 const value = atMost(stepValueMax);
 
+const { type, ...withoutType } = tokenMembers;
+
 const token = object(
-  { type: oneOf(tokenTypes) },
+  { type },
   {
-    containers: listOf(text),
+    ...withoutType,
     mask: json,
-    metadata: mapOf(text),
-    search_indexes: listOf(text),
-    fingerprint_expression: text,
     deduplicate_token: flag,
     expires_at: instant,
   },

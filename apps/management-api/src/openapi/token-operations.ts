@@ -1,8 +1,9 @@
-import { tokenTypes } from '@glovebox/vault';
+import { filterIdsMax, filterTypesMax, tokenTypes } from '@glovebox/vault';
 import { TokenChange } from '../tokens/tokens.dto';
+import { exampleOf } from './answer-examples';
 import { page } from './list-queries';
 import type { OperationText } from './operation-text';
-import { json, oneOf, text } from './schema';
+import { json, oneOf, ref, text } from './schema';
 
 const forPages =
   'Pages in browsers may call it with a key of a public application whose `allowed_origins` lists ' +
@@ -22,7 +23,7 @@ export const tokenOperations: Readonly<Record<string, OperationText>> = {
       description: 'A token with the same fingerprint exists',
       answer: 'Token',
     },
-    errors: [410],
+    errors: ['conflict', 'data_gone'],
     body: {
       type: 'card',
       data: { number: '4242424242424242', expiration_month: 12, expiration_year: 2030 },
@@ -36,18 +37,18 @@ export const tokenOperations: Readonly<Record<string, OperationText>> = {
     description:
       'The tokens of a page hold at most 10 MiB and 200,000 values. On 413, use a smaller `size`.',
     answer: 'TokenPage',
-    errors: [413],
+    errors: ['payload_too_large'],
     query: {
       ...page,
       id: {
         description: 'Only tokens with this id. Repeat it for several.',
         schema: text,
-        many: true,
+        many: filterIdsMax,
       },
       type: {
         description: 'Only tokens of this type. Repeat it for several.',
         schema: oneOf(tokenTypes),
-        many: true,
+        many: filterTypesMax,
       },
       'metadata.NAME': {
         description: 'Only tokens whose metadata has this value under NAME.',
@@ -64,6 +65,7 @@ export const tokenOperations: Readonly<Record<string, OperationText>> = {
       '`container` (with `*` at the end: all below), `metadata.NAME`. At most 20 terms. Pages ' +
       'have the limits of a list.',
     answer: 'TokenPage',
+    errors: ['data_gone'],
     body: { query: 'data:4242 AND (type:card OR container:/pci/*)', page: 1, size: 20 },
   },
   'GET /tokens/{id}': { id: 'getToken', summary: 'Get a token', answer: 'Token' },
@@ -90,7 +92,11 @@ export const tokenOperations: Readonly<Record<string, OperationText>> = {
       forPages,
     takes: json,
     answer: json,
-    errors: [410],
+    errors: ['conflict', 'data_gone'],
+    shows: {
+      name: 'c9a1b7c2-3f4e-4e0b-8f61-2f9f6a7c5d11',
+      card: exampleOf(ref('CreatedToken')),
+    },
     body: { name: 'Ada', card: { type: 'card', data: { number: '4242424242424242' } } },
   },
   'POST /detokenize': {
@@ -102,6 +108,8 @@ export const tokenOperations: Readonly<Record<string, OperationText>> = {
       'rule decides whether data or mask replaces an expression.',
     takes: json,
     answer: json,
+    errors: ['invalid_expression', 'unknown_token', 'data_gone'],
+    shows: { to: 'Ada', last4: '4242' },
     body: { to: '{{ name }}', last4: '{{ card | json: "$.number" | last4 }}' },
   },
 };

@@ -14,6 +14,9 @@ export const overviewHours = Object.keys(bucketMinutes) as Hours[];
 
 export const overviewResourcesMax = 100;
 export const newestFailures = 5;
+/** Processes that are shown, and runners. */
+export const shownProcessesMax = 1_000;
+export const bucketsMax = 168;
 
 const minuteMs = 60_000;
 
@@ -164,8 +167,8 @@ export function toOverview(
     },
     failures: failures.map(toCallResponse),
     ...(processes && {
-      processes: processes.map(toProcess).sort(byAppAndId),
-      runners: runnersOf(processes),
+      processes: processes.map(toProcess).sort(byAppAndId).slice(0, shownProcessesMax),
+      runners: runnersOf(processes).slice(0, shownProcessesMax),
     }),
   };
 }

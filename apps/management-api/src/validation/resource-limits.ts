@@ -14,5 +14,8 @@ export const mapValueMax = 1_000;
 export const allowedOriginsMax = 20;
 /** Characters of such an origin. */
 export const originMax = 200;
+/** Characters of a container. */
+export const containerMax = 200;
+export const containerPath = /^\/(?:[A-Za-z0-9_-]+\/)*$/;
 /** Entries of permissions, of containers, of search indexes. */
 export const listEntriesMax = 100;

@@ -9,8 +9,8 @@ export interface TokenFilter {
   readonly metadata?: Readonly<Record<string, string>>;
 }
 
-const filterIdsMax = 1_000;
-const filterTypesMax = 20;
+export const filterIdsMax = 1_000;
+export const filterTypesMax = 20;
 const filterNamesMax = 20;
 
 /** Reads a filter from a caller or from customer code, and adds an error for each invalid part. */
