@@ -52,6 +52,8 @@ const apps = {
   runner: ['egress', 'sandbox', 'service-host', 'wire', 'shares', 'problems'],
   // A page in the browser: it knows the API, and nothing that is behind it.
   console: [],
+  // On machines of authors: it knows the API, and nothing that is behind it.
+  cli: [],
 };
 
 /** Packages that only some projects may import. */
@@ -63,6 +65,9 @@ const reserved = [
     packages: ['react', 'react-dom', '@tanstack/*', '@codemirror/*', 'uplot'],
     for: ['app:console'],
   },
+  { packages: ['commander', 'chokidar', 'diff', 'yaml'], for: ['app:cli'] },
+  // In lib:sandbox for a spec alone.
+  { packages: ['esbuild'], for: ['app:cli', 'lib:sandbox'] },
   // A foreign client, for specs alone.
   { packages: ['undici'], for: ['app:gateway', 'lib:http1'] },
 ];

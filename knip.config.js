@@ -36,6 +36,8 @@ module.exports = {
     [jestSettings]: ['exports'],
     'apps/console/vite.config.mjs': ['exports'],
     'bench/*.mjs': ['exports'],
+    // Tests of authors import them.
+    'apps/cli/src/testing.main.ts': ['exports'],
     // The compiler alone reads it.
     'acceptance/packages/code.cjs': ['exports'],
     // What users install: nothing here imports all of it.

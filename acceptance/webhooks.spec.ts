@@ -169,30 +169,3 @@ it('410 ends a webhook, Retry-After moves its next attempt, a replay sends the s
   expect(again?.headers['webhook-id']).toBe(`msg_${id}`);
   expect(first?.headers['webhook-id']).toBe(`msg_${id}`);
 });
-
-it('250 webhooks that failed are sent again by two replays at once, and none of them twice', async () => {
-  answer = (response) => response.writeHead(410).end();
-  const reactor = await reactorOf(product, 'module.exports = async () => ({ raw: 1 });');
-  const parts = Array.from({ length: 10 }, async () => {
-    for (let nth = 0; nth < 25; nth += 1) await accept('/many', reactor);
-  });
-  await Promise.all(parts);
-  await until(() => Promise.resolve(receiver.received.length === 250), 30_000);
-  const filter = { status: 'failed', reactor_id: reactor };
-  const replay = (more: object) =>
-    manage('POST', '/webhook-deliveries/replay', { filter, ...more });
-  await until(async () => (await replay({ dry_run: true })).body.count === 250);
-  answer = (response) => response.end();
-  const replayed = await Promise.all([replay({}), replay({})]);
-  const queued = replayed.map(({ body }) => Number(body.queued));
-  expect(queued.reduce((sum, count) => sum + count, 0)).toBe(250);
-  await until(async () => {
-    const waiting = `/webhook-deliveries?status=pending&reactor_id=${reactor}`;
-    const { body } = await manage('GET', waiting);
-    return (body.data as unknown[]).length === 0;
-  }, 30_000);
-  const again = receiver.received.slice(250).map(({ headers }) => headers['webhook-id']);
-  expect(again).toHaveLength(250);
-  expect(new Set(again).size).toBe(250);
-  expect((await replay({ dry_run: true })).body).toEqual({ count: 0 });
-}, 90_000);

@@ -36,7 +36,7 @@ const bench = {
   heading: 'The gateway against other proxies',
   goals: [
     ...['P1', 'P2', 'P3', 'P4', 'P5', 'P6', 'P7', 'P8', 'P9', 'P10', 'P11', 'P12', 'P18', 'P19'],
-    ...['TLS', 'propagation'],
+    ...['TLS', 'propagation', 'before'],
   ],
   placement:
     'Target on core 0; destination, load generator, Postgres and Redis on core 1. Ratios are of requests per ' +

@@ -13,11 +13,13 @@ import { readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bundlePackages } from './lib/bundle-packages.mjs';
+import { packCli } from './lib/pack-cli.mjs';
 import { repoRoot } from './lib/repo.mjs';
 import { script, Trouble } from './lib/progress.mjs';
 import { swcOptions } from './swc-options.js';
 
 export const consoleRoot = 'apps/console';
+export const cliRoot = 'apps/cli';
 
 /**
  * Bundles every app of the list in one process; `roots` are folders like apps/gateway.
@@ -26,7 +28,8 @@ export const consoleRoot = 'apps/console';
  */
 async function buildApps(roots) {
   if (roots.includes(consoleRoot)) await buildConsole();
-  const bundled = roots.filter((root) => root !== consoleRoot);
+  if (roots.includes(cliRoot)) await buildCli();
+  const bundled = roots.filter((root) => root !== consoleRoot && root !== cliRoot);
   if (bundled.length === 0) return;
   // Imported here, so that this module can be loaded before anything is installed.
   const { build, stop } = await import('esbuild');
@@ -49,6 +52,16 @@ async function buildConsole() {
   });
   writeBuild(consoleRoot);
   writeFileSync(hashFile(consoleRoot), hash);
+}
+
+/** A package that runs on machines of authors: whatever it needs is in its files. */
+async function buildCli() {
+  const hash = sourceHash(cliRoot);
+  await packCli(join(repoRoot, 'dist', cliRoot), aliases()).catch((error) => {
+    throw new Trouble(`The build of ${cliRoot} failed: ${error.message}`);
+  });
+  writeBuild(cliRoot);
+  writeFileSync(hashFile(cliRoot), hash);
 }
 
 /**
@@ -150,6 +163,7 @@ function sourceHash(root) {
     'tsconfig.base.json',
     'tools/build.mjs',
     'tools/lib/bundle-packages.mjs',
+    'tools/lib/pack-cli.mjs',
     'tools/swc-options.js',
   ];
   for (const file of [...files, ...builtBy]) {

@@ -2,15 +2,19 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
-import { scriptEnvironment, runningProduct, type Product } from '../product';
+import { call, scriptEnvironment, runningProduct, type Product } from '../product';
 import { startBrowser, type OpenBrowser } from './browser';
 
-type Role = 'viewer' | 'author' | 'admin';
+export type Role = 'viewer' | 'author' | 'admin';
 
 export const product = runningProduct() as Product & {
   readonly consoleUrl: string;
   readonly demoDestination: string;
+  readonly tenantId: string;
 };
+
+const keyItem = 'glovebox.session-key';
+export const storedKey = `sessionStorage.getItem('${keyItem}') ?? ''`;
 
 /** Makes a link that signs in once. */
 export async function makeLink(role: Role = 'admin'): Promise<string> {
@@ -22,20 +26,32 @@ export async function makeLink(role: Role = 'admin'): Promise<string> {
   return stdout.trim();
 }
 
+/** Signs in as the page does with a link. Returns the key of the session. */
+async function signIn(role: Role): Promise<string> {
+  const { hash } = new URL(await makeLink(role));
+  const code = hash.slice('#code='.length);
+  const url = `${product.consoleUrl}/api/console/sessions`;
+  return String((await call('POST', url, { body: { code } })).body.key);
+}
+
 /** A status that a test asks for. The browser writes a line for each, whatever the page does. */
 const isOfAnswer = (text: string): boolean => text.startsWith('Failed to load resource');
 
 /** What a page of the console must never do, gathered over all pages of a context. */
-function watch(context: BrowserContext, origin: string): string[] {
+function watch(context: BrowserContext, origin: string, issuers: readonly string[]): string[] {
   const faults: string[] = [];
+  const isOfIssuer = (url = ''): boolean => issuers.some((each) => url.startsWith(`${each}/`));
   context.on('request', (request) => {
     const url = request.url();
+    if (isOfIssuer(url) || (!request.isNavigationRequest() && isOfIssuer(request.frame().url())))
+      return;
     if (!url.startsWith(`${origin}/`) && !url.startsWith('data:')) {
       faults.push(`a request to another origin: ${url}`);
     }
   });
   context.on('console', (message) => {
     const text = message.text();
+    if (isOfIssuer(message.page()?.url())) return;
     if (message.type() === 'error' && !isOfAnswer(text)) faults.push(`on its console: ${text}`);
   });
   context.on('weberror', (error) => faults.push(`thrown: ${String(error.error())}`));
@@ -48,9 +64,13 @@ function watch(context: BrowserContext, origin: string): string[] {
 
 export interface Consoles {
   readonly browser: () => Browser;
-  /** Opens a tab that nobody is signed in to. */
-  openTab(options?: BrowserContextOptions, origin?: string): Promise<Page>;
-  /** Opens the console by a link, in a context of its own. */
+  /** Opens a tab that nobody is signed in to. It may go to these issuers, and come back. */
+  openTab(
+    options?: BrowserContextOptions,
+    origin?: string,
+    issuers?: readonly string[],
+  ): Promise<Page>;
+  /** Opens the console in a context of its own, in the session that this file has for the role. */
   openConsole(role?: Role, options?: BrowserContextOptions): Promise<Page>;
 }
 
@@ -61,24 +81,31 @@ export interface Consoles {
 export function useConsoles(): Consoles {
   let opened: OpenBrowser;
   const faults: string[][] = [];
+  const sessions: Partial<Record<Role, Promise<string>>> = {};
   beforeAll(async () => {
     opened = await startBrowser();
   });
   afterEach(() => expect(faults.flatMap((each) => each.splice(0))).toEqual([]));
   afterAll(() => opened.close());
 
-  const openTab: Consoles['openTab'] = async (options = {}, origin = product.consoleUrl) => {
+  const openTab: Consoles['openTab'] = async (
+    options = {},
+    origin = product.consoleUrl,
+    issuers = [],
+  ) => {
     const context = await opened.browser.newContext({ baseURL: origin, ...options });
     context.setDefaultTimeout(10_000);
-    faults.push(watch(context, origin));
+    faults.push(watch(context, origin, issuers));
     return context.newPage();
   };
   return {
     browser: () => opened.browser,
     openTab,
-    async openConsole(role, options) {
-      const [page, link] = await Promise.all([openTab(options), makeLink(role)]);
-      await page.goto(link);
+    async openConsole(role = 'admin', options = {}) {
+      const key = await (sessions[role] ??= signIn(role));
+      const page = await openTab(options);
+      await page.addInitScript(`sessionStorage['${keyItem}'] ??= ${JSON.stringify(key)}`);
+      await page.goto('/');
       await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
       return page;
     },

@@ -3,8 +3,10 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import type { Page } from 'playwright-core';
 import { createAuthority } from '@glovebox/testing';
-import { call, create, reactorOf } from '../product';
+import { call, create, reactorOf, until } from '../product';
+import { startReceiver, type Receiver } from '../receiver';
 import { product, useConsoles } from './console';
+import { startRun } from './screens';
 
 const { openConsole } = useConsoles();
 
@@ -15,6 +17,7 @@ const code = `module.exports = async ({ args }) => {
 
 let page: Page;
 let reactorId: string;
+let proxyId: string;
 let port: number;
 let close: () => Promise<void>;
 
@@ -40,6 +43,7 @@ beforeAll(async () => {
   const name = 'self-signed destination';
   const destination_url = `https://127.0.0.1:${port}`;
   const proxy = await create(product, '/proxies', { name, destination_url });
+  proxyId = proxy.id;
   await call('POST', `${product.baseUrl}/proxy/charges`, {
     key: product.privateKey,
     headers: { 'SVC-PROXY-KEY': String(proxy.key) },
@@ -51,10 +55,19 @@ beforeAll(async () => {
 });
 afterAll(() => close());
 
+const closing: Receiver[] = [];
+afterAll(() => Promise.all(closing.map((receiver) => receiver.close())));
+/** Receives the webhooks of one test. */
+async function startHooks(...answer: Parameters<typeof startReceiver>): Promise<Receiver> {
+  const receiver = await startReceiver(...answer);
+  closing.push(receiver);
+  return receiver;
+}
+
 const newest = () => page.getByRole('table', { name: 'The five newest failures' });
 
 it('a call to a self-signed destination says so, with address and port, and what to do', async () => {
-  await page.goto('/calls?outcome=failed');
+  await page.goto(`/calls?outcome=failed&proxy_id=${proxyId}`);
   await page
     .getByRole('row', { name: /self-signed destination/ })
     .getByRole('link')
@@ -68,8 +81,13 @@ it('a call to a self-signed destination says so, with address and port, and what
   expect(text).toContain('certificate_authority');
 });
 
-it('a reactor that throws on line 3 is found from the overview in three clicks, the line marked', async () => {
+it('a reactor that throws on line 3 is found from the overview in three clicks, mended, tried, saved and run again', async () => {
+  const hooks = await startHooks();
+  const callback_url = `${hooks.url}/hook`;
+  const run = await startRun(reactorId, { args: { amount: 21 }, callback_url });
+  expect((await hooks.next()).body).toContain('reactor_error');
   await react(reactorId, { args: { amount: 21 } });
+
   await page.goto('/');
   const failure = newest()
     .getByRole('row', { name: /The code threw an error/ })
@@ -81,8 +99,38 @@ it('a reactor that throws on line 3 is found from the overview in three clicks, 
   await page.getByRole('heading', { name: 'Run', level: 1 }).waitFor();
   await page.getByText('no rate for 42').first().waitFor();
   expect(await page.locator('.notice.bad').innerText()).toContain('line 3');
+  const listing = page.getByRole('group', { name: 'Lines of the code' });
+  expect(await listing.locator('mark').allInnerTexts()).toEqual([code.split('\n')[2]]);
   await page.getByRole('link', { name: 'Open in the editor' }).click();
-  await page.getByRole('heading', { name: 'Reactor', level: 1 }).waitFor();
+
+  const editor = page.getByRole('textbox', { name: 'Code', exact: true });
+  await editor.focus();
+  for (const key of ['Control+Home', 'ArrowDown', 'ArrowDown', 'Home', 'Shift+End']) {
+    await page.keyboard.press(key);
+  }
+  await page.keyboard.insertText('return { raw: { total } };');
+  await page.getByLabel('args (JSON)').fill('{ "amount": 21 }');
+  await page.getByRole('button', { name: 'Dry run' }).click();
+  const tried = page.getByRole('form', { name: 'Dry run' });
+  await tried.getByText('Completed').waitFor();
+  expect(await tried.innerText()).toContain('"total": 42');
+  await page
+    .getByRole('button', { name: /Review and save/ })
+    .first()
+    .click();
+  const review = page.getByRole('dialog');
+  const before = review.getByRole('textbox', { name: 'Before' });
+  expect(await before.innerText()).toContain("throw new Error('no rate for ' + total);");
+  await review.getByRole('button', { name: /^Save/ }).click();
+  await page.getByText('Saved. It counts from the next call.').waitFor();
+
+  await page.goto(`/runs/${run}`);
+  await page.getByRole('button', { name: 'Run again…' }).click();
+  await page.getByLabel('Send the result to the same callback URL').check();
+  await page.getByRole('dialog').getByRole('button', { name: 'Run again' }).click();
+  await page.waitForURL((url) => url.pathname.startsWith('/runs/') && !url.href.includes(run));
+  await page.getByText('Completed', { exact: true }).waitFor();
+  expect(JSON.parse((await hooks.next()).body)).toMatchObject({ raw: { total: 42 } });
 });
 
 it('two tabs edit one reactor: the second sees both versions, and overwrites nothing', async () => {
@@ -105,3 +153,44 @@ it('two tabs edit one reactor: the second sees both versions, and overwrites not
   const stored = await call('GET', url, { key: product.adminKey });
   expect(stored.body.name).toBe(names[0]);
 });
+
+it('250 failed webhooks are sent again by filter from two tabs at once, and none of them twice', async () => {
+  let status = 410;
+  const hooks = await startHooks((answer) => answer.writeHead(status).end());
+  const reactor = await reactorOf(product, 'module.exports = async () => ({ raw: 1 });');
+  const parts = Array.from({ length: 10 }, async () => {
+    for (let nth = 0; nth < 25; nth += 1) await startRun(reactor, { callback_url: hooks.url });
+  });
+  await Promise.all(parts);
+  const replay = (more: object) =>
+    call('POST', `${product.baseUrl}/webhook-deliveries/replay`, {
+      key: product.adminKey,
+      body: { filter: { status: 'failed', reactor_id: reactor }, ...more },
+    });
+  await until(async () => (await replay({ dry_run: true })).body.count === 250, 30_000);
+  expect(hooks.received).toHaveLength(250);
+  status = 200;
+  const tabs = await Promise.all([openConsole('admin'), openConsole('admin')]);
+  for (const tab of tabs) {
+    await tab.goto(`/deliveries?status=failed&reactor_id=${reactor}`);
+    await tab.getByRole('button', { name: 'Send again by filter…' }).click();
+    await tab.getByText('250 webhooks will be sent again').waitFor();
+  }
+  await Promise.all(
+    tabs.map((tab) => tab.getByRole('button', { name: 'Send 250 webhooks again' }).click()),
+  );
+  const told = await Promise.all(
+    tabs.map((tab) => tab.getByRole('dialog').getByRole('status').innerText()),
+  );
+  const queued = told.map((text) => Number(/^\d+/.exec(text)?.[0]));
+  expect([told, queued.reduce((sum, some) => sum + some, 0)]).toEqual([told, 250]);
+  const waiting = `${product.baseUrl}/webhook-deliveries?status=pending&reactor_id=${reactor}`;
+  await until(async () => {
+    const { body } = await call('GET', waiting, { key: product.adminKey });
+    return (body.data as unknown[]).length === 0;
+  }, 30_000);
+  const again = hooks.received.slice(250).map(({ headers }) => headers['webhook-id']);
+  expect(again).toHaveLength(250);
+  expect(new Set(again).size).toBe(250);
+  expect((await replay({ dry_run: true })).body).toEqual({ count: 0 });
+}, 90_000);

@@ -7,65 +7,92 @@ import { product } from './console';
 const router = readFileSync(join(__dirname, '../../apps/console/src/router.tsx'), 'utf8');
 const routes = [...router.matchAll(/^ {2}'(\/\S*)':/gm)].map(([, route = '']) => route);
 
-const key = product.privateKey;
-const newestId = async (path: string): Promise<string> => {
-  const { body } = await call('GET', `${product.baseUrl}${path}`, { key: product.adminKey });
-  const [first] = body.data as { id: string }[];
-  if (!first) throw new Error(`${path} is empty`);
-  return first.id;
-};
-
-const code = `module.exports = async ({ args }) => {
-  console.log('charging', args.amount, 'cents');
-  return { raw: { charged: args.amount * args.rate.factor } };
-};`;
-
-async function reactorThatThrows(): Promise<string> {
-  const name = 'Charge in the currency of the card';
-  const { id } = await create(product, '/reactor-formulas', { type: 'private', name, code });
-  const made = { name, configuration: {}, formula: { id } };
-  return (await create(product, '/reactors', made)).id;
+/** Ids of what the screens of one thing show. A delivery has the id of its run. */
+export interface Shown {
+  readonly run: string;
+  readonly token: string;
+  readonly reactor: string;
+  readonly formula: string;
+  readonly proxy: string;
+  readonly application: string;
 }
 
-/** Makes one of everything that has a screen. Returns the paths of all screens. */
-export async function everyScreen(): Promise<string[]> {
-  const proxy = { name: 'Refunds at the bank', destination_url: 'http://127.0.0.1:1' };
-  const [reactor, token, { id: proxyId, key: proxyKey }, application] = await Promise.all([
-    reactorThatThrows(),
-    create(product, '/tokens', { type: 'card_number', data: '4242424242424242' }, key),
-    create(product, '/proxies', proxy),
-    create(product, '/applications', {
-      name: 'shop',
-      type: 'private',
-      permissions: ['token:read'],
-    }),
-  ]);
-  await call('POST', `${product.baseUrl}/reactors/${reactor}/react`, {
-    key,
-    body: { args: { amount: 1999 }, callback_url: 'http://127.0.0.1:1/hook' },
-  });
-  const headers = { 'SVC-PROXY-KEY': String(proxyKey) };
-  await call('POST', `${product.baseUrl}/proxy`, { key, headers, body: {} });
-  const calls = `/calls?proxy_id=${proxyId}`;
-  await until(async () => (await newestId(calls)) !== '');
-  await until(async () => (await newestId('/runs')) !== '');
-  await until(async () => (await newestId('/webhook-deliveries')) !== '');
+/** The paths of all screens. */
+export async function pathsOf(shown: Shown): Promise<string[]> {
+  // A list as long as what other specs call would tell nothing more.
+  const calls = `/calls?proxy_id=${shown.proxy}`;
+  await until(async () => (await firstId(calls)) !== '');
+  await until(async () => (await read(`/runs/${shown.run}`)).status === 'failed');
+  await until(async () => (await read(`/webhook-deliveries/${shown.run}`)).id === shown.run);
   const ids: Record<string, string> = {
-    '/calls/$id': await newestId(calls),
-    '/runs/$id': await newestId('/runs'),
-    '/deliveries/$id': await newestId('/webhook-deliveries'),
-    '/tokens/$id': token.id,
-    '/reactors/$id': reactor,
-    '/formulas/$id': await newestId('/reactor-formulas'),
-    '/proxies/$id': proxyId,
-    '/applications/$id': application.id,
+    '/calls/$id': await firstId(calls),
+    '/runs/$id': shown.run,
+    '/deliveries/$id': shown.run,
+    '/tokens/$id': shown.token,
+    '/reactors/$id': shown.reactor,
+    '/formulas/$id': shown.formula,
+    '/proxies/$id': shown.proxy,
+    '/applications/$id': shown.application,
   };
   return routes
     .filter((route) => route !== '/sign-in')
     .map((route) => {
       const id = ids[route];
       if (route.includes('$') && id === undefined) throw new Error(`nothing is made for ${route}`);
-      // A list as long as what other specs call would tell nothing more.
       return route === '/calls' ? calls : route.replace('$id', id ?? '');
     });
+}
+
+async function read(path: string): Promise<Record<string, unknown>> {
+  return (await call('GET', `${product.baseUrl}${path}`, { key: product.adminKey })).body;
+}
+
+async function firstId(path: string): Promise<string> {
+  const [first] = (await read(path)).data as { id: string }[];
+  if (!first) throw new Error(`${path} is empty`);
+  return first.id;
+}
+
+/** Makes a failed run with a webhook. Returns its id. */
+export async function startRun(reactor: string, body: object): Promise<string> {
+  const url = `${product.baseUrl}/reactors/${reactor}/react`;
+  const answer = await call('POST', url, { key: product.privateKey, body });
+  if (answer.status !== 202) throw new Error(`the run was not accepted: ${answer.text}`);
+  return String(answer.body.async_request_id);
+}
+
+/** Sends a request through a proxy. */
+export const send = (proxy: Readonly<Record<string, unknown>>, path = '') =>
+  call('POST', `${product.baseUrl}/proxy${path}`, {
+    key: product.privateKey,
+    headers: { 'SVC-PROXY-KEY': String(proxy.key) },
+    body: {},
+  });
+
+const code = `module.exports = async ({ args }) => {
+  console.log('charging', args.amount, 'cents');
+  return { raw: { charged: args.amount * args.rate.factor } };
+};`;
+
+/** Makes one of everything that has a screen. Returns the paths of all screens. */
+export async function everyScreen(): Promise<string[]> {
+  const name = 'Charge in the currency of the card';
+  const bank = { name: 'Refunds at the bank', destination_url: 'http://127.0.0.1:1' };
+  const shop = { name: 'shop', type: 'private', permissions: ['token:read'] };
+  const card = { type: 'card_number', data: '4242424242424242' };
+  const [formula, token, proxy, application] = await Promise.all([
+    create(product, '/reactor-formulas', { type: 'private', name, code }),
+    create(product, '/tokens', card, product.privateKey),
+    create(product, '/proxies', bank),
+    create(product, '/applications', shop),
+  ]);
+  const made = { name, configuration: {}, formula: { id: formula.id } };
+  const reactor = (await create(product, '/reactors', made)).id;
+  const callback_url = 'http://127.0.0.1:1/hook';
+  const run = await startRun(reactor, { args: { amount: 1999 }, callback_url });
+  await send(proxy);
+  return pathsOf({
+    ...{ run, reactor, token: token.id, formula: formula.id },
+    ...{ proxy: proxy.id, application: application.id },
+  });
 }

@@ -161,4 +161,29 @@ describe('the management API', () => {
       expect(await forwardedTo()).toBe(`${receiver.url}/${round}`);
     }
   }, 600_000);
+
+  it('leaves all of a deployment or nothing of it, whenever it is killed', async () => {
+    const wholes = new Set<string>();
+    for (let round = 0; round < 24; round += 1) {
+      const items = Array.from({ length: 30 }, (_, n) => ({
+        ...{ kind: 'proxy', slug: `killed-${n}`, name: `round ${round}` },
+        destination_url: receiver.url,
+      }));
+      call('POST', `${baseUrl}/deployments`, { key: adminKey, body: { items } }).catch(
+        () => undefined,
+      );
+      await new Promise((resolve) => setTimeout(resolve, 10 * round));
+      management.signal('SIGKILL');
+      await comeBack();
+      const { rows } = await postgres.query<{ state: string; proxies: string }>(
+        `SELECT name AS state, count(*) AS proxies FROM proxies WHERE slug LIKE 'killed-%' GROUP BY 1`,
+      );
+      expect(rows.length).toBeLessThanOrEqual(1);
+      const [whole] = rows;
+      if (whole) expect(whole.proxies).toBe('30');
+      wholes.add(whole?.state ?? 'none');
+    }
+    // Some were killed too early, and some in time.
+    expect(wholes.size).toBeGreaterThan(1);
+  }, 600_000);
 });

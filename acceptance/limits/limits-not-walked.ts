@@ -40,16 +40,6 @@ export const crossedElsewhere: readonly {
     limits: ['ANONYMOUS_CALL_RATE_PER_MINUTE'],
   },
   {
-    spec: 'apps/management-api/src/console/sign-in.spec.ts',
-    title: 'of made-up keys asks Postgres for a part, and ends no session, not even there',
-    limits: ['context.strangeKeysPerMinute', 'strangers.knownKeysMax'],
-  },
-  {
-    spec: 'apps/management-api/src/console/sign-in.spec.ts',
-    title: 'of made-up codes is refused, and others sign in',
-    limits: ['context.signInsPerMinute'],
-  },
-  {
     spec: 'libs/calls/src/call-log.spec.ts',
     title: '50 completed and 200 failed calls of a second have rows',
     limits: ['call-log.failedCallsPerSecond', 'call-log.otherCallsPerSecond'],
@@ -301,6 +291,34 @@ export const crossedElsewhere: readonly {
     spec: 'apps/management-api/src/runs/code-of-run.spec.ts',
     title: 'is bounded for each tenant in number and in bytes: the oldest goes first',
     limits: ['code-texts.codeTextsMax', 'code-texts.codeTextBytesMax'],
+  },
+  {
+    spec: 'apps/management-api/src/deployments/deployments.spec.ts',
+    title: 'is bounded in items, bytes and message',
+    limits: [
+      ...['deployments.dto.deploymentItemsMax', 'deployments.dto.messageMax'],
+      ...['deployments.dto.etagMax', 'deployments.controller.deploymentBytesMax'],
+    ],
+  },
+  {
+    spec: 'apps/management-api/src/deployments/deployments.spec.ts',
+    title: 'are the newest 50, and hold configuration values sealed',
+    limits: ['deployed-set.deploymentsMax'],
+  },
+  {
+    spec: 'apps/management-api/src/deployments/deployments.spec.ts',
+    title: 'are bounded in bytes: the oldest go, and the newest stays',
+    limits: ['deployed-set.deploymentsBytesMax'],
+  },
+  {
+    spec: 'apps/management-api/src/deployments/deployments.spec.ts',
+    title: '500 items are put in force by one deployment, and 501 are too many',
+    limits: ['putting-in-force.managedMax'],
+  },
+  {
+    spec: 'apps/management-api/src/deployments/deployments.spec.ts',
+    title: 'is shown for the first twenty resources',
+    limits: ['putting-in-force.shownConflictsMax'],
   },
 ];
 

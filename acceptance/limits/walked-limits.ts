@@ -87,8 +87,8 @@ export const bodies: Readonly<Record<string, BodyWalk>> = {
     head: ({ product }) => `POST /applications ${product.adminKey}`,
   },
   'front-door.managementBodyBytesMax': {
-    ...{ within: '201', beyond: tooLarge, json: '{}' },
-    head: ({ product }) => `POST /tokenize ${product.privateKey}`,
+    ...{ within: '200', beyond: tooLarge, json: '{"items":[],"dry_run":true}' },
+    head: ({ product }) => `POST /deployments ${product.adminKey}`,
   },
   'front-door.smuggledBodyBytesMax': {
     ...{ within: '404 not_found', beyond: tooLarge, json: '{}', framing: 'chunked' },

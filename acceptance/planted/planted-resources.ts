@@ -1,7 +1,7 @@
 import { createPrivateKey } from 'node:crypto';
 import { createAuthority } from '@glovebox/testing';
 import type { PlantedSecrets } from './planted-secrets';
-import { call, create, type Product } from '../product';
+import { call, create, until, type Product } from '../product';
 
 /** Resources with secrets in every member that may hold one. */
 export interface PlantedResources {
@@ -24,11 +24,35 @@ export async function plantEverything(
   const key = await plantApplications(product, secrets);
   const proxies = await plantProxies(product, secrets, destinationUrl);
   const reactorId = await plantReactor(product, secrets);
+  await plantDeployments(product, secrets, destinationUrl);
   const { body } = await call('GET', `${product.baseUrl}/tenants/self/webhook-secret`, {
     key: product.adminKey,
   });
   secrets.add('webhook secret', String(body.secret));
   return { key, ...proxies, reactorId, ...(await plantTokens(product, secrets, key)) };
+}
+
+/** The first one is in force no longer, and is kept so that one can return to it. */
+async function plantDeployments(
+  product: Product,
+  secrets: PlantedSecrets,
+  destinationUrl: string,
+): Promise<void> {
+  for (const name of ['former deployment', 'deployment']) {
+    const item = {
+      kind: 'proxy',
+      slug: 'planted',
+      name: 'planted',
+      destination_url: destinationUrl,
+    };
+    const configuration = { api_key: secrets.text(`configuration of a ${name}`) };
+    const body = { items: [{ ...item, configuration }], message: name };
+    // Another spec may be deploying.
+    await until(async () => {
+      const url = `${product.baseUrl}/deployments`;
+      return (await call('POST', url, { key: product.adminKey, body })).status === 200;
+    });
+  }
 }
 
 async function plantApplications(product: Product, secrets: PlantedSecrets): Promise<string> {

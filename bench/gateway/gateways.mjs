@@ -38,7 +38,7 @@ export async function startRunner(setting, folder) {
 }
 
 /**
- * @typedef {{ preload?: string, flag?: Flag, probe?: boolean, output?: string }} StartOptions
+ * @typedef {{ preload?: string, flag?: Flag, main?: string, probe?: boolean, output?: string }} StartOptions
  *
  * @param {Pick<import('../types.js').Setting, 'dev' | 'children'>} setting
  * @param {'gateway' | 'runner'} name
@@ -46,10 +46,11 @@ export async function startRunner(setting, folder) {
  * @param {StartOptions} options
  */
 async function startOneMore({ dev, children }, name, env, options) {
-  const { preload, flag, probe = false, output = '/dev/null' } = options;
+  const { preload, flag, main, probe = false, output = '/dev/null' } = options;
   const first = dev.pids[name];
   const [command = '', ...own] = partsOf(first, 'cmdline');
-  const args = flag ? withFlag(own, flag) : own;
+  const mine = flag ? withFlag(own, flag) : own;
+  const args = mine.map((arg) => (main && arg.endsWith('main.js') ? main : arg));
   const opsPort = await freePort();
   const loaded = [...(preload ? [preload] : []), ...(probe ? ['../lib/probe.cjs'] : [])].map(
     beside,

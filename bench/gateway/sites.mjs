@@ -9,6 +9,8 @@ export const unchanged = {
   code: 'module.exports = async ({ args: { headers, body } }) => ({ headers, body });',
   runtime: 'node20',
 };
+/** BENCH_BEFORE is the folder of another commit, with its gateway built. */
+const other = 'gateway of BENCH_BEFORE';
 const masking = {
   path: '$.member_1',
   expression: '{{ $.member_1 | reveal_last: 4 }}',
@@ -36,7 +38,7 @@ const proxies = {
 /**
  * Gateways of the same age that differ only in what they record.
  *
- * @type {Readonly<Record<string, (setting: import('../types.js').Setting) => { env?: Record<string, string>, output?: string, preload?: string }>>}
+ * @type {Readonly<Record<string, (setting: import('../types.js').Setting) => Parameters<typeof startGateway>[1]>>}
  */
 const recording = {
   'gateway alone': () => ({}),
@@ -45,6 +47,7 @@ const recording = {
     output: join(folder, 'access.log'),
   }),
   'metrics off': () => ({ preload: 'no-metrics.cjs' }),
+  [other]: () => ({ main: join(process.env.BENCH_BEFORE ?? '', 'dist/apps/gateway/main.js') }),
 };
 
 /**
@@ -73,6 +76,7 @@ export function openSites(setting) {
       return { ...site, headers };
     };
     if (name in proxies) return through(own, { destination_url: upstreamUrl, ...proxies[name] });
+    if (name === other && !process.env.BENCH_BEFORE) return undefined;
     if (name in recording) {
       const gateway = await startGateway(setting, recording[name]?.(setting));
       gateways.push(gateway);

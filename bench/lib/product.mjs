@@ -12,7 +12,8 @@ const tool = (name) => fileURLToPath(new URL(`../../tools/${name}.mjs`, import.m
  *
  * @template Result
  * @param {Readonly<Record<string, string>>} environment
- * @param {(dev: import('../../tools/lib/types.js').Dev) => Promise<Result>} work
+ * @param {(dev: import('../../tools/lib/types.js').Dev, env: NodeJS.ProcessEnv) => Promise<Result>} work with the
+ *   environment in which the scripts of the product find it
  */
 export async function withProduct(environment, work) {
   const folder = mkdtempSync(join(tmpdir(), 'glovebox-bench-'));
@@ -43,7 +44,7 @@ export async function withProduct(environment, work) {
   try {
     const started = run('start', '--detach');
     if (started.status !== 0) throw new Error(`The product did not start:\n${started.stderr}`);
-    return await work(JSON.parse(readFileSync(join(folder, 'dev.json'), 'utf8')));
+    return await work(JSON.parse(readFileSync(join(folder, 'dev.json'), 'utf8')), env);
   } finally {
     process.off('exit', end);
     end();

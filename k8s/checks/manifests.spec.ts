@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { nameOf, ofKind, workloadsOf, type Manifest } from './manifest';
-import { ownServices, publicAddresses, resolvers, waysOut } from './network';
+import { consoleApart, ownServices, publicAddresses, resolvers, waysOut } from './network';
 import {
   exactImages,
   probes,
@@ -51,6 +51,7 @@ const everywhere: Readonly<Record<string, Check>> = {
   'policies let out to public addresses alone': publicAddresses,
   'egress knows every port of ours': ownServices,
   'names of tenants have their resolvers': resolvers,
+  'the console has an origin of its own': consoleApart,
 };
 const inProduction: Readonly<Record<string, Check>> = {
   'apps outlive a pod, a node and a zone': outlives,
@@ -165,6 +166,46 @@ it.each(planted)('%s is found', (_, check, from, to, told) => {
   expect(check(JSON.parse(broken) as Manifest[]).join('\n')).toMatch(told);
 });
 
+it.each([
+  [
+    'a host of the API',
+    consoleApart,
+    '"host":"console.example.com"',
+    '"host":"glovebox.example.com"',
+    /host of the API/,
+  ],
+  ['a name without TLS', consoleApart, '"hosts":["console.', '"hosts":["other.', /has no TLS/],
+  [
+    'another CONSOLE_URL',
+    consoleApart,
+    '"https://console.',
+    '"https://konsole.',
+    /CONSOLE_URL is not/,
+  ],
+  [
+    'a port that everybody reaches',
+    consoleApart,
+    '"namespaceSelector":{"matchLabels":{"glovebox/way-in":"true"}}}],"ports":[{"port":"console"',
+    '"namespaceSelector":{}}],"ports":[{"port":"console"',
+    /more than the way in/,
+  ],
+  ['a Service of no port', ports, '"targetPort":"console"', '"targetPort":"page"', /no port page/],
+  ['a port that egress does not know', ownServices, 'console:8084', 'console:8085', /console:8084/],
+  [
+    'an issuer at a private address',
+    publicAddresses,
+    /("name":"issuer".{0,300}?)"10.0.0.0\/8",/,
+    '$1',
+    /issuer lets out to 10.0.0.0\/8/,
+  ],
+  ['a secret without its issuer', settings, '"OIDC_ISSUER"', '"OIDC_SCOPE"', /belong together/],
+] as const)('%s of the console is found', (_, check, from, to, told) => {
+  const text = JSON.stringify(manifestsOf('production with console'));
+  const broken = text.replace(from, to);
+  expect(broken).not.toBe(text);
+  expect(check(JSON.parse(broken) as Manifest[]).join('\n')).toMatch(told);
+});
+
 it('members that are misspelt and values of a wrong type are found, in each kind', () => {
   const faults = [
     ['Deployment', '"containers":', '"containrs":', /containrs/],
@@ -182,11 +223,13 @@ it('members that are misspelt and values of a wrong type are found, in each kind
   expect(told).toEqual(faults.map(([, , , words]) => expect.stringMatching(words)));
 });
 
-it('the management API reaches stores, DNS and gateways alone, and commands not even gateways', () => {
+it('the management API reaches stores, DNS, gateways and an issuer alone, and commands not even gateways', () => {
   for (const title of all) {
     const ways = (name: string) => [...waysOut(manifestsOf(title), name)].sort();
     // A policy has the name of the app whose way out it is.
-    expect(ways('management-api')).toEqual(['dns', 'management-api', 'postgres', 'redis']);
+    const issuer = title.includes('console') ? ['issuer'] : [];
+    const own = ['dns', ...issuer, 'management-api', 'postgres', 'redis'];
+    expect(ways('management-api')).toEqual(own);
     for (const name of ['rotate-keys', 'after-restore']) {
       expect(ways(name)).toEqual(['dns', 'postgres', 'redis']);
     }

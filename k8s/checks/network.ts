@@ -43,7 +43,52 @@ export const publicAddresses: Check = (manifests) => {
         .map((range) => `EGRESS_OWN_SERVICES does not name ${range}:*`),
     ];
   });
-  return policies.length === 2 ? faults : [...faults, 'gateway, worker and runner need a policy'];
+  const unreachable = ['gateway', 'worker', 'runner'].filter((name) => {
+    const ways = waysOut(manifests, name);
+    return !policies.some((policy) => ways.includes(nameOf(policy)));
+  });
+  return [...faults, ...unreachable.map((name) => `${name} needs a policy`)];
+};
+
+/** Hosts of the ways in to a Service. */
+const hostsOf = (manifests: readonly Manifest[], isConsole: boolean): readonly string[] => [
+  ...ofKind(manifests, 'Ingress').flatMap(({ spec }) =>
+    (spec?.rules ?? [])
+      .filter(
+        ({ http }) =>
+          (http?.paths ?? []).some(({ backend }) => backend.service?.name === 'console') ===
+          isConsole,
+      )
+      .map(({ host = 'any host' }) => host),
+  ),
+  ...ofKind(manifests, 'HTTPRoute').flatMap(({ spec }) =>
+    isConsole ? [] : (spec.hostnames ?? []),
+  ),
+];
+
+/** The console has a name that hands out nothing else, with TLS, and is let in from the way in alone. */
+export const consoleApart: Check = (manifests) => {
+  const hosts = hostsOf(manifests, true);
+  const ofApi = new Set(hostsOf(manifests, false));
+  const secured = ofKind(manifests, 'Ingress').flatMap(({ spec }) =>
+    (spec?.tls ?? []).flatMap((tls) => tls.hosts ?? []),
+  );
+  const urls = workloadsOf(manifests)
+    .flatMap(({ containers }) => containers)
+    .map((container) => environmentOf(container, manifests)['CONSOLE_URL']);
+  const openTo = ofKind(manifests, 'NetworkPolicy')
+    .flatMap(({ spec }) => spec?.ingress ?? [])
+    .filter(({ ports = [] }) => ports.length === 0 || ports.some(({ port }) => port === 'console'))
+    .flatMap(({ from = [{}] }) => from)
+    .filter(({ namespaceSelector }) => !namespaceSelector?.matchLabels?.['glovebox/way-in']);
+  return [
+    ...hosts.filter((host) => ofApi.has(host)).map((host) => `${host} is a host of the API too`),
+    ...hosts.filter((host) => !secured.includes(host)).map((host) => `${host} has no TLS`),
+    ...hosts
+      .filter((host) => !urls.includes(`https://${host}`))
+      .map((host) => `CONSOLE_URL is not https://${host}`),
+    ...openTo.map(() => 'more than the way in reaches the port of the console'),
+  ];
 };
 
 /** Egress refuses every port of ours, by the names of Services and of pods. */

@@ -44,20 +44,21 @@ export async function bundlePackages(outdir) {
     ),
   );
   const inputs = built.flatMap(({ metafile }) => Object.keys(metafile.inputs));
-  writeFileSync(join(outdir, 'LICENSES'), licensesOf(inputs));
+  writeFileSync(join(outdir, 'LICENSES'), licensesOf(installed, inputs));
 }
 
 /**
  * The licences of all packages that the files belong to.
  *
+ * @param {string} folder in which the files are
  * @param {string[]} files
  */
-function licensesOf(files) {
+export function licensesOf(folder, files) {
   const packages = files.map((file) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file)?.[0] ?? '');
-  const texts = [...new Set(packages)].sort().flatMap((folder) =>
-    readdirSync(join(installed, folder))
-      .filter((name) => folder !== '' && /^licen[cs]e/i.test(name))
-      .map((name) => `${folder}\n\n${readFileSync(join(installed, folder, name), 'utf8')}`),
+  const texts = [...new Set(packages)].sort().flatMap((name) =>
+    readdirSync(join(folder, name))
+      .filter((file) => name !== '' && /^licen[cs]e/i.test(file))
+      .map((file) => `${name}\n\n${readFileSync(join(folder, name, file), 'utf8')}`),
   );
   return texts.join(`\n${'-'.repeat(80)}\n`);
 }

@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { buildStaleApps, consoleRoot } from '../build.mjs';
+import { buildStaleApps, cliRoot, consoleRoot } from '../build.mjs';
 import { choosePorts, describeApps, runnerFolder } from './apps.mjs';
 import {
   createManagementKey,
@@ -20,7 +20,7 @@ import { demoTenants } from './demo-tenants.mjs';
 import { tour } from './tour.mjs';
 import { startServices } from './services/services.mjs';
 
-export const buildRoots = [...appNames.map((name) => `apps/${name}`), consoleRoot];
+export const buildRoots = [...appNames.map((name) => `apps/${name}`), consoleRoot, cliRoot];
 
 /**
  * Starts the product once dependencies are installed. `running` is told of every process.

@@ -94,6 +94,8 @@ export interface Run {
   started_at?: string;
   ended_at?: string;
   arguments_kept_until?: string;
+  /** The run that it repeats. */
+  rerun_of?: string;
 }
 
 export interface RunDetails extends Run {

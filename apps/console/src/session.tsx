@@ -26,11 +26,17 @@ export async function consoleFacts(): Promise<ConsoleFacts> {
   return body;
 }
 
+/** Of one sign-in by name: without it, the code that the issuer's answer leads to is worth nothing. */
+export interface GivenCode {
+  code: string;
+  binding?: string | undefined;
+}
+
 /** A code works once: for it there is a key, which lives as long as this tab and its session. */
-export async function signIn(code: string): Promise<Session> {
+export async function signIn({ code, binding }: GivenCode): Promise<Session> {
   const { body } = await ask<Session & { key: string }>('/console/sessions', {
     method: 'POST',
-    body: { code },
+    body: { code, binding },
   });
   const { key, ...session } = body;
   sessionKey.set(key);
@@ -43,6 +49,22 @@ export const currentSession = async (): Promise<Session> =>
 export async function signOut(): Promise<void> {
   await ask('/console/session', { method: 'DELETE' });
   sessionKey.forget();
+}
+
+const bindingItem = 'glovebox.sign-in-binding';
+
+/** Goes to the issuer with a secret that stays in this tab: a code that a stranger began has another one. */
+export function goToIssuer(): void {
+  const random = crypto.getRandomValues(new Uint8Array(32));
+  const binding = Array.from(random, (byte) => byte.toString(16).padStart(2, '0')).join('');
+  sessionStorage.setItem(bindingItem, binding);
+  location.assign(`/api/console/oidc/start?binding=${binding}`);
+}
+
+export function takeBinding(): string | undefined {
+  const binding = sessionStorage.getItem(bindingItem) ?? undefined;
+  sessionStorage.removeItem(bindingItem);
+  return binding;
 }
 
 /**

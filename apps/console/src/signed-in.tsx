@@ -4,7 +4,14 @@ import { Away, reach, Refused, sessionKey } from './api';
 import type { Session } from './api-types';
 import { Dialog } from './parts/dialog';
 import { SignIn } from './screens/sign-in';
-import { consoleFacts, currentSession, SessionContext, signIn, type ConsoleFacts } from './session';
+import {
+  consoleFacts,
+  currentSession,
+  SessionContext,
+  signIn,
+  takeBinding,
+  type ConsoleFacts,
+} from './session';
 
 interface Given {
   code: string | undefined;
@@ -25,7 +32,8 @@ let begun: Promise<[ConsoleFacts, Session | undefined]> | undefined;
 function begin(given: Given): Promise<[ConsoleFacts, Session | undefined]> {
   begun ??= (async () => {
     const facts = await consoleFacts();
-    if (given.code !== undefined) return [facts, await signIn(given.code)];
+    if (given.code !== undefined)
+      return [facts, await signIn({ code: given.code, binding: takeBinding() })];
     return [facts, sessionKey.get() ? await currentSession() : undefined];
   })();
   return begun;

@@ -24,7 +24,7 @@ import { traceparentBelow } from './observing/tracer';
 /** http-proxy would smuggle the body of a DELETE or OPTIONS, which is therefore read whole. */
 const smuggledBodyBytesMax = 1024 * 1024;
 /** The largest body that any operation of the management API takes. */
-const managementBodyBytesMax = 10 * 1024 * 1024;
+const managementBodyBytesMax = 16 * 1024 * 1024;
 
 export type FrontDoor = (req: IncomingMessage, res: ServerResponse, call: Call) => Promise<void>;
 

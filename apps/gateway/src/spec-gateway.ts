@@ -7,8 +7,8 @@ import {
 } from '@glovebox/access';
 import { connectDatabase, dataKeyTable, type Sql } from '@glovebox/database';
 import {
+  appendChanges,
   appendDefinition,
-  appendDeletion,
   type ApplicationDefinition,
   type Definition,
   type ProxyDefinition,
@@ -174,7 +174,7 @@ export async function startSpecGateway(environment: Record<string, string> = {})
         key,
         id: definition.id,
         change: (changes) => define({ ...definition, ...changes }),
-        remove: () => write(tenantId, (sql) => appendDeletion(sql, definition)),
+        remove: () => write(tenantId, (sql) => appendChanges(sql, ring, [], [definition])),
       };
     },
 

@@ -25,6 +25,8 @@ import { openApiDocument, type OpenApiDocument } from './openapi/document';
 import { serveDocs } from './openapi/serve';
 import { DeliveriesController } from './deliveries/deliveries.controller';
 import { DeliveriesService } from './deliveries/deliveries.service';
+import { DeploymentsController } from './deployments/deployments.controller';
+import { DeploymentsService } from './deployments/deployments.service';
 import { DryRunsController } from './dry-runs/dry-runs.controller';
 import { DryRunsService } from './dry-runs/dry-runs.service';
 import { LogsController } from './logs/logs.controller';
@@ -55,6 +57,7 @@ export const controllers: Type[] = [
   ReactorFormulasController,
   ReactorsController,
   ProxiesController,
+  DeploymentsController,
   CapturesController,
   OverviewController,
   DryRunsController,
@@ -89,6 +92,7 @@ class AppModule {
         ReactorFormulasService,
         ReactorsService,
         ProxiesService,
+        DeploymentsService,
         CapturesService,
         OverviewService,
         DryRunsService,

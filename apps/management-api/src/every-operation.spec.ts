@@ -15,6 +15,7 @@ const noIds: Ids = {
   proxy: '',
   token: '',
   run: '',
+  deployment: '',
 };
 
 beforeAll(async () => {
@@ -67,13 +68,17 @@ async function makeResources(): Promise<Ids> {
   await data.call(tenantId, {}, run);
   await data.webhook(tenantId, { id: run, reactorId: reactor, ended: { status: 'delivered' } });
   await data.close();
+  const proxy = await made('/proxies', { name: 'p', destination_url: 'https://example.com' });
+  const item = { kind: 'proxy', slug: 'p', name: 'p', destination_url: 'https://example.com' };
+  const deployed = (await api.post('/deployments', { items: [item] })).body as { id: string };
   return {
     application,
     key: await made(`/applications/${application}/keys`, {}),
     formula,
     reactor,
     run,
-    proxy: await made('/proxies', { name: 'p', destination_url: 'https://example.com' }),
+    proxy,
+    deployment: deployed.id,
     token: await made('/tokens', { type: 'token', data: 1 }, api.tenant.private_key),
   };
 }
@@ -204,6 +209,10 @@ describe('given bad input', () => {
     return `${text.slice(0, -1)},${json}}`;
   };
 
+  /** A deployment may be as large as all others together. */
+  const moreThanTaken = ({ path }: Operation): number =>
+    (path === '/deployments' ? 16 : 10) * 1024 * 1024;
+
   const bodies: readonly [string, (operation: Operation) => string | Buffer, number][] = [
     ['nothing', () => '', 400],
     ['half a document', () => '{"name":', 400],
@@ -216,7 +225,7 @@ describe('given bad input', () => {
     ['depth 1,000', (op) => withMember(op, `"x":${'['.repeat(1000)}${']'.repeat(1000)}`), 400],
     ['half a surrogate pair', (op) => withMember(op, '"x":"\\ud800"'), 400],
     ['bytes that are not UTF-8', () => Buffer.from('{"name":"\xff"}', 'latin1'), 400],
-    ['10 MB', (op) => withMember(op, `"x":"${'x'.repeat(10 * 1024 * 1024)}"`), 413],
+    ['too much', (op) => withMember(op, `"x":"${'x'.repeat(moreThanTaken(op))}"`), 413],
   ];
 
   const named = writes.map((operation) => [nameOf(operation), operation] as const);

@@ -23,6 +23,7 @@ export interface Ids {
   readonly token: string;
   /** A run of the reactor, and its webhook. */
   readonly run: string;
+  readonly deployment: string;
 }
 
 const application = () => ({ name: 'name', type: 'public', permissions: ['token:create'] });
@@ -94,6 +95,16 @@ export const operations: readonly Operation[] = [
     body: () => ({ filter: { status: 'failed' } }),
   },
   { method: 'post', path: '/webhook-deliveries/:id/replay', permission: 'tenant:update' },
+
+  {
+    method: 'post',
+    path: '/deployments',
+    permission: 'deployment:create',
+    body: () => ({ items: [], message: 'text' }),
+  },
+  { method: 'get', path: '/deployments', permission: 'deployment:read' },
+  { method: 'get', path: '/deployments/:id', permission: 'deployment:read' },
+  { method: 'post', path: '/deployments/:id/rollback', permission: 'deployment:create' },
 
   { method: 'post', path: '/reactor-formulas', permission: 'reactor:create', body: formula },
   { method: 'get', path: '/reactor-formulas', permission: 'reactor:read' },
@@ -200,6 +211,10 @@ export function urlOf({ path }: Operation, ids: Ids, other?: string): string {
     calls: ids.run,
     runs: ids.run,
     'webhook-deliveries': ids.run,
+    // Nobody is signed in.
+    sessions: ids.run,
+    people: ids.run,
+    deployments: ids.deployment,
   };
   return path
     .replace(':id', other ?? resource[family] ?? '')

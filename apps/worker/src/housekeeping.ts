@@ -76,6 +76,11 @@ const works = (config: WorkerConfig): readonly Work[] => [
     deletePart: (sql, rowsMax) => deleteCodeTexts(sql, config.RUNS_KEPT_DAYS, rowsMax),
   },
   {
+    name: 'tenant_deployments',
+    everyMs: 10 * minuteMs,
+    deletePart: byOwner('delete_deployments_of_tenants'),
+  },
+  {
     name: 'old_deliveries',
     everyMs: 10 * minuteMs,
     deletePart: (sql, rowsMax) => dropOldDeliveries(sql, config.DELIVERIES_KEPT_DAYS, rowsMax),

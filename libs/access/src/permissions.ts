@@ -30,6 +30,10 @@ export const permissionCatalogue = {
   'proxy:read': management('Read proxies'),
   'proxy:update': management('Update proxies'),
   'proxy:delete': management('Delete proxies'),
+  'deployment:create': management(
+    'Deploy reactors, proxies and applications, and return to a deployment',
+  ),
+  'deployment:read': management('Read what was deployed'),
   'application:create': management('Create applications'),
   'application:read': management('Read applications'),
   'application:update': management('Update applications and their keys'),

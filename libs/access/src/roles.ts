@@ -9,6 +9,7 @@ const viewer: readonly Permission[] = [
   'reactor:read',
   'proxy:read',
   'application:read',
+  'deployment:read',
   'tenant:read',
   'log:read',
   'token:read',

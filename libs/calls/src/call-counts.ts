@@ -39,8 +39,10 @@ const sums = Array.from(
   (_, at) => `sum(unpacked[${at + 1}])`,
 );
 
-/** The time that one statement adds up: it must be done within the time-out of statements. */
-const partMs = { minutes: 6 * 60 * 60 * 1_000, buckets: 24 * 60 * 60 * 1_000 };
+/** Minutes that one statement adds up: it must be done within the time-out of statements. */
+const partMinutes = 6 * 60;
+/** The same where the database has added them up already. */
+const partBuckets = 24;
 /** Resources of a part. Of more, those with the fewest failures and calls are in the buckets alone. */
 const partResourcesMax = 5_000;
 
@@ -59,7 +61,7 @@ export async function countCalls(
   const resources = new Map<string, ResourceCounts>();
   const buckets: BucketCounts[] = [];
   const since = await addedUpSince(sql, bucketMinutes);
-  for (const part of partsOf(from.getTime(), to.getTime(), since)) {
+  for (const part of partsOf(from.getTime(), to.getTime(), { since, bucketMinutes })) {
     for (const row of await countPart(sql, tenantId, { ...part, bucketMinutes })) {
       if (row.at !== null) {
         buckets.push(row);
@@ -99,11 +101,17 @@ interface Part {
   readonly source: 'minutes' | 'buckets';
 }
 
-function partsOf(from: number, to: number, since: number): Part[] {
+function partsOf(
+  from: number,
+  to: number,
+  { since, bucketMinutes }: { readonly since: number; readonly bucketMinutes: number },
+): Part[] {
   const parts: Part[] = [];
   for (let begins = from; begins <= to;) {
-    const source = begins < since ? 'minutes' : 'buckets';
-    const end = Math.min(begins + partMs[source], to + 1, begins < since ? since : Infinity);
+    const isBefore = begins < since;
+    const minutes = isBefore ? partMinutes : partBuckets * bucketMinutes;
+    const end = Math.min(begins + minutes * 60_000, to + 1, isBefore ? since : Infinity);
+    const source = isBefore ? 'minutes' : 'buckets';
     parts.push({ from: new Date(begins), to: new Date(end - 1), source });
     begins = end;
   }

@@ -3,7 +3,7 @@ import type { Sql } from './database';
 import { driverErrorOf } from './driver-error';
 
 /** One line of the audit log: who did what to which thing. It never holds a value. */
-export interface AuditRecord {
+interface AuditRecord {
   readonly tenantId: string;
   readonly actorId: string | null;
   readonly operation: string;

@@ -1,5 +1,5 @@
 export { queryAsTenant } from './as-tenant';
-export { record, orAuditUnavailable, recordEach, type AuditRecord } from './audit';
+export { record, orAuditUnavailable, recordEach } from './audit';
 export { Conditions, type CursorQuery } from './conditions';
 export { dataKeysBelow, dataKeyTable, replaceWrappedKeys } from './data-keys';
 export {

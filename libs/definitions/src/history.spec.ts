@@ -11,7 +11,7 @@ import {
   waitFor,
   type TcpRelay,
 } from '@glovebox/testing';
-import { appendDefinition, appendDeletion, type DefinitionConnection } from './index';
+import { appendChanges, appendDefinition, type DefinitionConnection } from './index';
 import { History } from './spec-history';
 import { copyRedis, putBack, startStage, type RedisCopy, type Stage } from './spec-stage';
 
@@ -102,7 +102,7 @@ async function change(database: Database, id: string, value: string | undefined)
   return database.transaction(async (sql) => {
     await enterTenant(sql, tenantId);
     const version = await (value === undefined
-      ? appendDeletion(sql, { kind: 'reactor', id, tenantId })
+      ? appendChanges(sql, ring, [], [{ kind: 'reactor', id, tenantId }])
       : appendDefinition(sql, ring, stage.reactor(id, { value })));
     history.wrote(id, { version, value });
     return { version, value };

@@ -20,8 +20,8 @@ export { isRequired } from './definition';
 export { Decision } from './decision';
 export { DefinitionFollower } from './follower';
 export {
+  appendChanges,
   appendDefinition,
-  appendDeletion,
   appendTenantDeletion,
   isUnderstood,
   listLog,

@@ -5,6 +5,8 @@ import type { Definition, DefinitionKind } from './definition';
 import type { Origin, Seen } from './marker';
 import { tooOldFor } from './snapshot';
 
+type Stored = Pick<Definition, 'kind' | 'id' | 'tenantId'>;
+
 /** The newest state of one resource in the log. Without a payload it was deleted. */
 export interface LogEntry {
   readonly version: number;
@@ -75,14 +77,8 @@ export const logPartBytesMax = 1024 * 1024;
  * changes it. The row lock on the head puts versions in commit order: all versions up to the head
  * are committed.
  */
-export async function appendDefinition(
-  sql: Sql,
-  ring: KeyRing,
-  definition: Definition,
-): Promise<number> {
-  const version = await sealingVersion(sql, ring.newestVersion);
-  if (!(await isUnderstood(sql, ring, definition))) throw tooOldFor(definition.kind);
-  return append(sql, { ...definition, payload: sealDefinition(ring, version, definition) });
+export function appendDefinition(sql: Sql, ring: KeyRing, definition: Definition): Promise<number> {
+  return appendChanges(sql, ring, [definition], []);
 }
 
 /**
@@ -90,33 +86,60 @@ export async function appendDefinition(
  * does not know of. The transaction holds the row of the resource, so that nobody else replaces it. A
  * deletion leaves nothing out.
  */
-export async function isUnderstood(
+export const isUnderstood = async (sql: Sql, ring: KeyRing, definition: Stored): Promise<boolean> =>
+  (await newerAmong(sql, ring, [definition])) === undefined;
+
+/**
+ * Writes what one transaction changes, in one statement: the head is held for one round trip, however
+ * many there are. Returns the last of their versions.
+ */
+export async function appendChanges(
   sql: Sql,
   ring: KeyRing,
-  { kind, id, tenantId }: Pick<Definition, 'kind' | 'id' | 'tenantId'>,
-): Promise<boolean> {
-  const [known] = await sql.query<{ payload: Buffer }>(
-    'SELECT payload FROM definition_log WHERE kind = $1 AND id = $2 AND payload IS NOT NULL',
-    [kind, id],
-  );
-  return !known || !isNewer(ring, { kind, id, tenantId, payload: known.payload });
-}
-
-export function appendDeletion(
-  sql: Sql,
-  deleted: { kind: DefinitionKind; id: string; tenantId: string },
+  definitions: readonly Definition[],
+  deletions: readonly Stored[],
 ): Promise<number> {
-  return append(sql, { ...deleted, payload: null });
+  const sealedBy = await sealingVersion(sql, ring.newestVersion);
+  const newer = await newerAmong(sql, ring, definitions);
+  if (newer) throw tooOldFor(newer);
+  return append(sql, [
+    ...definitions.map((one) => ({ ...one, payload: sealDefinition(ring, sealedBy, one) })),
+    ...deletions.map((one) => ({ ...one, payload: null })),
+  ]);
 }
 
-async function append(sql: Sql, entry: Omit<LogEntry, 'version'>): Promise<number> {
-  const [row] = await sql.query<{ version: string }>(
-    `WITH head AS (UPDATE definition_head SET version = version + 1 RETURNING version)
-     INSERT INTO definition_log (version, kind, id, tenant_id, payload)
-     SELECT version, $1, $2, $3, $4 FROM head
-     ON CONFLICT (kind, id) DO UPDATE SET version = excluded.version, payload = excluded.payload
-     RETURNING version`,
-    [entry.kind, entry.id, entry.tenantId, entry.payload],
+async function newerAmong(
+  sql: Sql,
+  ring: KeyRing,
+  definitions: readonly Stored[],
+): Promise<DefinitionKind | undefined> {
+  const known = await sql.query<Stored & { readonly payload: Buffer }>(
+    `SELECT kind, id, tenant_id AS "tenantId", payload FROM definition_log
+     JOIN unnest($1::text[], $2::uuid[]) AS changed (kind, id) USING (kind, id)
+     WHERE payload IS NOT NULL`,
+    [definitions.map(({ kind }) => kind), definitions.map(({ id }) => id)],
+  );
+  return known.find((entry) => isNewer(ring, entry))?.kind;
+}
+
+async function append(sql: Sql, entries: readonly Omit<LogEntry, 'version'>[]): Promise<number> {
+  const [row] = await sql.query<{ version: string | null }>(
+    `WITH head AS (
+       UPDATE definition_head SET version = version + cardinality($1::text[]) RETURNING version
+     ), appended AS (
+       INSERT INTO definition_log (version, kind, id, tenant_id, payload)
+       SELECT head.version - cardinality($1::text[]) + nth, kind, id, tenant_id, payload
+       FROM head, unnest($1::text[], $2::uuid[], $3::uuid[], $4::bytea[])
+         WITH ORDINALITY AS entry (kind, id, tenant_id, payload, nth)
+       ON CONFLICT (kind, id) DO UPDATE SET version = excluded.version, payload = excluded.payload
+     )
+     SELECT version FROM head`,
+    [
+      entries.map(({ kind }) => kind),
+      entries.map(({ id }) => id),
+      entries.map(({ tenantId }) => tenantId),
+      entries.map(({ payload }) => payload),
+    ],
   );
   if (!row) throw new Error('The definition log has no head');
   return Number(row.version);

@@ -93,6 +93,8 @@ const permission = words<Permission>({
   'proxy:read': 1,
   'proxy:update': 1,
   'proxy:delete': 1,
+  'deployment:create': 3,
+  'deployment:read': 3,
   'application:create': 1,
   'application:read': 1,
   'application:update': 1,

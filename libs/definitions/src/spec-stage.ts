@@ -5,7 +5,7 @@ import { parseKeyRing } from '@glovebox/seal';
 import { enterTenant, createTestDatabase, startRedis } from '@glovebox/testing';
 import {
   appendDefinition,
-  appendDeletion,
+  appendChanges,
   connectDefinitions,
   type DefinitionConnection,
   type ReactorDefinition,
@@ -55,7 +55,7 @@ export async function startStage() {
     write: (definition: ReactorDefinition) =>
       asTenant((sql) => appendDefinition(sql, ring, definition)),
     remove: (id: string) =>
-      asTenant((sql) => appendDeletion(sql, { kind: 'reactor', id, tenantId })),
+      asTenant((sql) => appendChanges(sql, ring, [], [{ kind: 'reactor', id, tenantId }])),
     find: ({ follower }: DefinitionConnection, id: string) =>
       follower.fresh()?.find('reactor', tenantId, id),
     connect({ redisUrl = redis.url, ...options }: Partial<Options> = {}): DefinitionConnection {

@@ -13,6 +13,10 @@ export const problemCatalogue = {
   not_found: { status: 404, title: 'Not found.' },
   method_not_allowed: { status: 405, title: 'The method is not allowed here.' },
   conflict: { status: 409, title: 'The request conflicts with what is stored.' },
+  deployment_conflict: {
+    status: 409,
+    title: 'Resources were changed since they were deployed.',
+  },
   request_in_progress: {
     status: 409,
     title: 'A request with this idempotency key is under way.',

@@ -53,6 +53,9 @@ interface EndedBody {
   run_id?: string;
 }
 
+/** A resource that somebody else has changed meanwhile. It holds no value that is secret. */
+type Conflict = object;
+
 interface ProblemBody {
   title: string;
   status: number;
@@ -62,6 +65,7 @@ interface ProblemBody {
   errors?: ProblemErrors;
   position?: CodePosition;
   ended?: EndedBody;
+  conflicts?: readonly Conflict[];
 }
 
 interface ProblemOptions {
@@ -73,6 +77,7 @@ interface ProblemOptions {
   errors?: ProblemErrors;
   position?: CodePosition | undefined;
   ended?: EndedWork;
+  conflicts?: readonly Conflict[];
   retryAfterSeconds?: number;
   /** The methods that the path takes. */
   allow?: readonly string[];
@@ -89,6 +94,7 @@ export class Problem extends Error {
   /** The place in the customer's code where the error was made. */
   readonly position: CodePosition | undefined;
   readonly ended: EndedWork | undefined;
+  readonly conflicts: readonly Conflict[] | undefined;
   readonly retryAfterSeconds: number | undefined;
   readonly allow: readonly string[] | undefined;
   /** Filled in by whoever knows the place, which is often not where the problem was found. */
@@ -103,6 +109,7 @@ export class Problem extends Error {
     this.errors = options.errors;
     this.position = options.position;
     this.ended = options.ended;
+    this.conflicts = options.conflicts;
     this.retryAfterSeconds = options.retryAfterSeconds;
     this.allow = options.allow;
     this.failure = options.failure;
@@ -119,6 +126,7 @@ export class Problem extends Error {
       ...(this.errors === undefined ? {} : { errors: this.errors }),
       ...(this.position === undefined ? {} : { position: this.position }),
       ...(this.ended === undefined ? {} : { ended: toEndedBody(this.ended) }),
+      ...(this.conflicts === undefined ? {} : { conflicts: this.conflicts }),
     };
   }
 }

@@ -288,6 +288,7 @@ describe('the owner of a run', () => {
       position: { line: 3, column: 4 },
       lines: expect.any(Buffer) as Buffer,
       reason: null,
+      code_id: null,
       created_at: run.createdAt,
       started_at: new Date(startedAt),
       ended_at: new Date(startedAt + 40),

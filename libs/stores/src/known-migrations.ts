@@ -14,4 +14,5 @@ export const knownMigrations: readonly string[] = [
   'KeepCodeOfRuns0000000000012',
   'EndPeopleAndCountByBucket0000000000013',
   'AddSlugs0000000000014',
+  'KeepDeployments0000000000015',
 ];

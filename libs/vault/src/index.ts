@@ -9,6 +9,11 @@ export { usesOneByOne, TokenUses } from './statements/token-uses';
 export { isTokenRequest } from './tokenize';
 export { requireTokenId, tokenMembers, type TokenInput, type TokenView } from './token';
 export { tokenTypes, typedMembers } from './token-types';
-export { filterIdsMax, filterTypesMax, tokenFilterOf, type TokenFilter } from './search/token-filter';
+export {
+  filterIdsMax,
+  filterTypesMax,
+  tokenFilterOf,
+  type TokenFilter,
+} from './search/token-filter';
 export { faultsWithoutData, searchIndexesMax } from './valid-token';
 export { Vault } from './vault';

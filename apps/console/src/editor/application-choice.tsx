@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { get } from '../api';
 import type { Application, Page } from '../api-types';
+import { shownAsCodePoints } from '../foreign-text';
 import { cutMiddle } from '../format';
 import { Choice } from '../parts/fields';
 import { useMay } from '../session';
@@ -25,7 +26,15 @@ export function ApplicationChoice({
   });
   const known = (applications.data?.data ?? [])
     .filter(({ type }) => type !== 'management')
-    .map(({ id, name }) => [id, name] as const);
+    .map(
+      ({ id, name }) =>
+        [
+          id,
+          shownAsCodePoints(name)
+            .map(({ text }) => text)
+            .join(''),
+        ] as const,
+    );
   const isKnown = !value || known.some(([id]) => id === value);
   return (
     <Choice

@@ -82,7 +82,9 @@ export function Facts({ of, label }: { of: [name: string, value: ReactNode][]; l
     <dl className="facts" aria-label={label}>
       {known.map(([name, value]) => (
         <div key={name}>
-          <dt>{name}</dt>
+          <dt>
+            <Text>{name}</Text>
+          </dt>
           <dd>{value}</dd>
         </div>
       ))}

@@ -37,7 +37,7 @@ export function DeliveriesScreen() {
     <Screen
       title="Deliveries"
       about="Webhooks of async runs, the newest first."
-      actions={useMay('tenant:update') && <ReplayByFilter search={search} />}
+      actions={useMay('reactor:update') && <ReplayByFilter search={search} />}
     >
       <Filters filters={filters} />
       <Loaded query={list} rows={20}>

@@ -17,7 +17,7 @@ export function DeliveryScreen() {
   const { id } = useParams({ strict: false }) as { id: string };
   const path = `/webhook-deliveries/${encodeURIComponent(id)}`;
   const client = useQueryClient();
-  const mayReplay = useMay('tenant:update');
+  const mayReplay = useMay('reactor:update');
   const delivery = useQuery({
     queryKey: ['delivery', id],
     queryFn: ({ signal }) => get<Delivery>(path, signal),

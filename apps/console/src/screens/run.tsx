@@ -47,6 +47,7 @@ export function RunScreen() {
                 Audit lines
               </Link>
               {run.webhook && <Link to={`/deliveries/${run.id}`}>Webhook</Link>}
+              {run.rerun_of && <Link to={`/runs/${run.rerun_of}`}>The run that it repeats</Link>}
             </nav>
             <CodeOf run={run} />
             <Section title="Output">

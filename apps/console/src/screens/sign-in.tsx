@@ -4,11 +4,27 @@ import { sessionKey } from '../api';
 import type { Session } from '../api-types';
 import { ProblemBox } from '../parts/states';
 import { Text } from '../parts/text';
-import { signIn, signOut, type ConsoleFacts } from '../session';
+import {
+  goToIssuer,
+  signIn,
+  signOut,
+  takeBinding,
+  type ConsoleFacts,
+  type GivenCode,
+} from '../session';
 
 /** A window that signs in by name hands its code to the tab that asked for it. */
 const handOver = 'glovebox.sign-in';
 const popupPath = '/sign-in?for=tab';
+
+/** Why the issuer's answer signed nobody in. */
+const refusals: Record<string, string> = {
+  denied: 'The provider of identities did not let you in.',
+  expired: 'The sign-in took too long, or was begun elsewhere. Begin again.',
+  no_role: 'Your account has no role in this console. Ask its operator for one.',
+  issuer:
+    'The provider of identities gave no usable answer. The log of the management API says why.',
+};
 
 interface Props {
   facts: ConsoleFacts;
@@ -24,8 +40,8 @@ export function SignIn({ facts, refused, error, isWithin, mustBe, signedIn }: Pr
   const field = useId();
   const [link, setLink] = useState('');
   const enter = useMutation({
-    mutationFn: async (code: string) => {
-      const session = await signIn(code);
+    mutationFn: async (given: GivenCode) => {
+      const session = await signIn(given);
       if (mustBe && session.tenant.id !== mustBe.tenant.id) {
         await signOut();
         throw new Error('This link is of another tenant. Reload the page to change to it.');
@@ -37,8 +53,8 @@ export function SignIn({ facts, refused, error, isWithin, mustBe, signedIn }: Pr
   useEffect(() => {
     if (!isWithin) document.title = 'Sign in · Glovebox';
     const channel = new BroadcastChannel(handOver);
-    channel.onmessage = ({ data }) => {
-      if (typeof data === 'string' && !sessionKey.get()) enter.mutate(data);
+    channel.onmessage = ({ data }: MessageEvent<GivenCode>) => {
+      if (!sessionKey.get()) enter.mutate(data);
     };
     if (isWithin) sessionKey.forget();
     return () => channel.close();
@@ -49,26 +65,20 @@ export function SignIn({ facts, refused, error, isWithin, mustBe, signedIn }: Pr
     <>
       {facts.oidc && (
         <p>
-          {isWithin ? (
-            <button
-              type="button"
-              className="primary"
-              onClick={() => window.open(popupPath, '_blank', 'popup')}
-            >
-              Sign in by name
-            </button>
-          ) : (
-            <a className="button primary" href="/api/console/oidc/start">
-              Sign in by name
-            </a>
-          )}
+          <button
+            type="button"
+            className="primary"
+            onClick={isWithin ? () => window.open(popupPath, '_blank', 'popup') : goToIssuer}
+          >
+            Sign in by name
+          </button>
         </p>
       )}
       <form
         className="stacked"
         onSubmit={(event) => {
           event.preventDefault();
-          enter.mutate(codeOf(link));
+          enter.mutate({ code: codeOf(link) });
         }}
       >
         <label htmlFor={field}>Link or code</label>
@@ -90,7 +100,7 @@ export function SignIn({ facts, refused, error, isWithin, mustBe, signedIn }: Pr
       </p>
       {refused !== undefined && (
         <div className="notice bad" role="alert">
-          You are not signed in: <Text>{refused.replaceAll('_', ' ')}</Text>.
+          You are not signed in. <Text>{refusals[refused] ?? refused}</Text>
         </div>
       )}
       {/* A new try says more than what was refused before. */}
@@ -114,11 +124,11 @@ export function SignIn({ facts, refused, error, isWithin, mustBe, signedIn }: Pr
 export function signsInForAnotherTab(code: string | undefined): boolean {
   if (location.pathname + location.search === popupPath) {
     sessionStorage.setItem(handOver, 'wanted');
-    location.replace('/api/console/oidc/start');
+    goToIssuer();
     return true;
   }
   if (code === undefined || sessionStorage.getItem(handOver) === null) return false;
-  new BroadcastChannel(handOver).postMessage(code);
+  new BroadcastChannel(handOver).postMessage({ code, binding: takeBinding() });
   window.close();
   return true;
 }

@@ -103,11 +103,15 @@ interface Revealed {
 function Reveal({ id }: { id: string }) {
   const [isAsking, setAsking] = useState(false);
   const [reason, setReason] = useState('');
+  const [goneAt, setGoneAt] = useState(0);
   const [secondsLeft, setSecondsLeft] = useState(0);
   const field = useId();
   const reveal = useMutation({
     mutationFn: () => send<Revealed>('POST', '/console/reveals', { token_id: id, reason }),
-    onSuccess: ({ shown_seconds }) => setSecondsLeft(shown_seconds),
+    onSuccess: ({ shown_seconds }) => {
+      setGoneAt(Date.now() + shown_seconds * 1000);
+      setSecondsLeft(shown_seconds);
+    },
     // Nothing of it is kept beside the time that it is shown.
     gcTime: 0,
   });
@@ -120,9 +124,11 @@ function Reveal({ id }: { id: string }) {
   const isShown = reveal.data !== undefined;
   useEffect(() => {
     if (!isShown) return;
-    const timer = setInterval(() => setSecondsLeft((left) => left - 1), 1000);
+    // By the clock: a tab in the background has few ticks, and a machine that sleeps has none.
+    const tick = () => setSecondsLeft(Math.ceil((goneAt - Date.now()) / 1000));
+    const timer = setInterval(tick, 1000);
     return () => clearInterval(timer);
-  }, [isShown]);
+  }, [isShown, goneAt]);
   useEffect(() => {
     if (isShown && secondsLeft <= 0) close();
   }, [isShown, secondsLeft]);

@@ -1,13 +1,13 @@
 import type { Principal } from '@glovebox/access';
 import type { ProxyDefinition } from '@glovebox/definitions';
-import { startDestination, startRunner, waitFor, type Destination } from '@glovebox/testing';
-import { startSpecGateway, type SpecGateway } from '../spec-gateway';
-import { SpecOrders } from './spec-dry-runs';
+import { waitFor, type Destination } from '@glovebox/testing';
+import type { SpecGateway } from '../spec-gateway';
+import { startDryRuns, type SpecOrders } from './spec-dry-runs';
 
 const card = '4539578763621486';
 const json = ['Content-Type', 'application/json'];
 
-let runner: Awaited<ReturnType<typeof startRunner>>;
+let dryRuns: Awaited<ReturnType<typeof startDryRuns>>;
 let destination: Destination;
 let gateway: SpecGateway;
 let orders: SpecOrders;
@@ -15,21 +15,10 @@ let author: Principal;
 let user: Principal;
 
 beforeAll(async () => {
-  destination = await startDestination();
-  runner = await startRunner({ env: { EGRESS_ALLOW: '127.0.0.1:*' } });
-  gateway = await startSpecGateway({
-    ...{ RUNNER_URLS: runner.url, RUNNER_SECRET: runner.secret },
-    REACTOR_SYNC_TIMEOUT_MS: '2000',
-  });
-  orders = new SpecOrders(gateway);
-  author = await orders.caller(['proxy:update']);
-  user = await orders.caller(['proxy:update', 'token:use']);
+  dryRuns = await startDryRuns('proxy:update');
+  ({ destination, gateway, orders, author, user } = dryRuns);
 });
-afterAll(async () => {
-  await gateway.close();
-  await runner.stop();
-  await destination.close();
-});
+afterAll(() => dryRuns.close());
 
 const code = (text: string): NonNullable<ProxyDefinition['requestTransform']> => ({
   code: `module.exports = async ({ args, svc, configuration }) => { ${text} }`,

@@ -8,7 +8,8 @@ import {
   type ProxyRehearsal,
   type ReactorRehearsal,
 } from '@glovebox/dry-runs';
-import type { SpecGateway } from '../spec-gateway';
+import { startDestination, startRunner } from '@glovebox/testing';
+import { startSpecGateway, type SpecGateway } from '../spec-gateway';
 
 /** Orders dry runs as a management API does. */
 export class SpecOrders {
@@ -90,4 +91,25 @@ export class SpecOrders {
     });
     return { status: answer.status, json: (await answer.json()) as Record<string, unknown> };
   }
+}
+
+/** What specs of dry runs need: an author, and a user who may also use tokens. */
+export async function startDryRuns(permission: Permission) {
+  const destination = await startDestination();
+  const runner = await startRunner({ env: { EGRESS_ALLOW: '127.0.0.1:*' } });
+  const gateway = await startSpecGateway({
+    ...{ RUNNER_URLS: runner.url, RUNNER_SECRET: runner.secret },
+    REACTOR_SYNC_TIMEOUT_MS: '2000',
+  });
+  const orders = new SpecOrders(gateway);
+  return {
+    ...{ destination, gateway, orders },
+    author: await orders.caller([permission]),
+    user: await orders.caller([permission, 'token:use']),
+    async close(): Promise<void> {
+      await gateway.close();
+      await runner.stop();
+      await destination.close();
+    },
+  };
 }

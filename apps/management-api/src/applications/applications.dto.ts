@@ -137,7 +137,7 @@ export const ForceFlag = queryReadBy((query) => {
 });
 
 /** Names the application of another resource. Without an id it names none. */
-class ApplicationReference {
+export class ApplicationReference {
   @IsOptional()
   @IsUUID('loose')
   id?: string;

@@ -42,7 +42,7 @@ export class ApplicationsService {
     return change(this.ctx, author, 'create', async (manager) => {
       const { application, key, definition } = await issueApplication(this.ctx, manager, author, {
         type: input.type,
-        ...columnsOf(input),
+        ...applicationColumns(input),
         slug: input.slug ?? null,
       });
       const result = { ...toApplicationResponse(application, 'created'), key };
@@ -73,7 +73,7 @@ export class ApplicationsService {
   update(author: Author, id: string, input: UpdateApplication): Promise<ApplicationResponse> {
     const row = { entity: Application, id };
     return changeRow(this.ctx, author, 'update', row, (manager, application) =>
-      replace(manager, author, application, input),
+      replaceApplication(manager, author, application, input),
     );
   }
 
@@ -81,7 +81,9 @@ export class ApplicationsService {
     const row = { entity: Application, id };
     await changeRow(this.ctx, author, 'update', row, async (manager, application) => {
       const input = patchedDto(UpdateApplication, toApplicationInput(application), patch);
-      return input ? replace(manager, author, application, input, patch) : { result: undefined };
+      return input
+        ? replaceApplication(manager, author, application, input, patch)
+        : { result: undefined };
     });
   }
 
@@ -112,7 +114,8 @@ export class ApplicationsService {
   }
 }
 
-async function replace(
+/** The whole update, within a transaction that holds the row. */
+export async function replaceApplication(
   manager: EntityManager,
   author: Author,
   application: Application,
@@ -125,7 +128,7 @@ async function replace(
   }
   checkGrants(type, input);
   const slug = slugAfter(application.slug, input, patch);
-  Object.assign(application, columnsOf(input), modifiedNow(author), { slug });
+  Object.assign(application, applicationColumns(input), modifiedNow(author), { slug });
   await keepManager(manager, application, () => manager.save(application));
   const keys = await manager.findBy(ApplicationKey, { tenantId, applicationId: id });
   return {
@@ -135,7 +138,7 @@ async function replace(
 }
 
 /** The columns that a document sets, with defaults for the members that it omits. */
-function columnsOf(input: UpdateApplication) {
+export function applicationColumns(input: UpdateApplication) {
   const { name, permissions = [], rules = [], expires_at, allowed_origins = [] } = input;
   return {
     name,
@@ -153,7 +156,7 @@ function columnsOf(input: UpdateApplication) {
 }
 
 /** Requires at least one permission or rule, and refuses what the type may not hold. */
-function checkGrants(
+export function checkGrants(
   type: ApplicationType,
   { permissions = [], rules = [], allowed_origins = [] }: UpdateApplication,
 ): void {

@@ -33,8 +33,19 @@ export async function issueApplication(
   author: Author,
   input: NewApplication,
 ): Promise<{ application: Application; key: string; definition: ApplicationDefinition }> {
+  const application = await insertApplication(manager, newRow(author), input);
+  const { key, row } = await issueKey(ctx, manager, author, application.id);
+  return { application, key, definition: toApplicationDefinition(application, [row]) };
+}
+
+/** Creates an application that has no key. */
+export async function insertApplication(
+  manager: EntityManager,
+  row: ReturnType<typeof newRow>,
+  input: NewApplication,
+): Promise<Application> {
   const application = manager.create(Application, {
-    ...newRow(author),
+    ...row,
     name: input.name,
     type: input.type,
     permissions: input.permissions,
@@ -44,8 +55,7 @@ export async function issueApplication(
     slug: input.slug ?? null,
   });
   await manager.insert(Application, application);
-  const { key, row } = await issueKey(ctx, manager, author, application.id);
-  return { application, key, definition: toApplicationDefinition(application, [row]) };
+  return application;
 }
 
 /** Creates an application that may manage everything of the tenant. */

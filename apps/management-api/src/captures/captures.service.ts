@@ -56,7 +56,9 @@ export class CapturesService {
       return {
         result: { proxy_id: id, until, whole },
         definitions: [definition],
-        line: { operation: 'proxy.capture_started', entityType: 'proxy', entityId: id, reason },
+        lines: [
+          { operation: 'proxy.capture_started', entityType: 'proxy', entityIds: [id], reason },
+        ],
       };
     });
   }
@@ -69,7 +71,7 @@ export class CapturesService {
       return {
         result: undefined,
         deletions: [{ kind: 'capture', id }],
-        line: { operation: 'proxy.capture_ended', entityType: 'proxy', entityId: id },
+        lines: [{ operation: 'proxy.capture_ended', entityType: 'proxy', entityIds: [id] }],
       };
     });
   }

@@ -1,9 +1,9 @@
 import type { EntityManager } from 'typeorm';
 import { applicationDeleted, type Principal } from '@glovebox/access';
-import { record, type AuditRecord, type Sql } from '@glovebox/database';
-import { appendDefinition, appendDeletion, type Definition } from '@glovebox/definitions';
+import { recordEach, type Sql } from '@glovebox/database';
+import { appendChanges, type Definition } from '@glovebox/definitions';
 import { Problem } from '@glovebox/problems';
-import { keepCode } from '../code/code-texts';
+import { keepCode, trimCode } from '../code/code-texts';
 import type { ManagementContext } from '../context';
 import type { EntityTags } from '../http/entity-tags';
 import { asSql, inTenant } from '../database/in-tenant';
@@ -35,6 +35,14 @@ export type Action =
   | 'regenerate'
   | 'rotate_webhook_secret';
 
+export interface AuditLine {
+  readonly operation: string;
+  readonly entityType: string;
+  readonly entityIds: readonly string[];
+  /** In the words of the author. */
+  readonly reason?: string;
+}
+
 /** The effect of a change. Without definitions and deletions, nothing was changed. */
 export interface ChangeOutcome<Result> {
   readonly result: Result;
@@ -42,8 +50,8 @@ export interface ChangeOutcome<Result> {
   readonly deletions?: readonly Deletion[];
   /** Code that is in force no longer, or may be. */
   readonly formerCode?: readonly string[];
-  /** The line of the audit log, where it is not one for each of these. */
-  readonly line?: Pick<AuditRecord, 'operation' | 'entityType' | 'entityId' | 'reason'>;
+  /** Lines of the audit log, where the action is not one and the same for all. */
+  readonly lines?: readonly AuditLine[];
 }
 
 /**
@@ -63,24 +71,31 @@ export async function change<Result>(
     const changed = await work(manager).catch((error: unknown) => {
       throw slugTaken(error) ?? error;
     });
-    const { result, definitions = [], deletions = [], formerCode = [], line } = changed;
-    await keepCode(sql, ctx.sealer, tenantId, formerCode);
-    const lines = [...definitions, ...deletions].map(({ kind, id }) => ({
-      ...{ operation: `${kind}.${action}`, entityType: kind, entityId: id },
+    const { result, definitions = [], deletions = [], formerCode = [] } = changed;
+    if (formerCode.length > 0) {
+      await keepCode(sql, ctx.sealer, tenantId, formerCode);
+      await trimCode(sql, tenantId);
+    }
+    const each = [...definitions, ...deletions].map(({ kind, id }) => ({
+      operation: `${kind}.${action}`,
+      entityType: kind,
+      entityIds: [id],
     }));
-    for (const one of line ? [line] : lines) {
-      await record(sql, { ...author, ...one, outcome: 'success' });
+    for (const { entityIds, ...line } of changed.lines ?? each) {
+      await recordEach(sql, { ...author, ...line, outcome: 'success' }, entityIds);
     }
     await storeOutcome(sql, ctx.sealer, author.claim, result);
     const before = definitions.length > 0 ? await definitionsOf(sql, tenantId) : undefined;
     // Last, because only one transaction at a time holds the head of the log.
-    let version: number | undefined;
-    for (const definition of definitions) {
-      version = await appendDefinition(sql, ctx.ring, definition);
-    }
-    for (const { kind, id } of deletions) {
-      version = await appendDeletion(sql, { kind, id, tenantId });
-    }
+    const version =
+      definitions.length + deletions.length === 0
+        ? undefined
+        : await appendChanges(
+            sql,
+            ctx.ring,
+            definitions,
+            deletions.map((deletion) => ({ ...deletion, tenantId })),
+          );
     if (before) await refuseOverfull(ctx, sql, tenantId, before);
     return { result, version, id: definitions[0]?.id };
   });

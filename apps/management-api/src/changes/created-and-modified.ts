@@ -25,9 +25,9 @@ export function toStamps(row: Stamped, answer: Answer): Stamps {
 }
 
 /** The common columns of a new row of the author's tenant. */
-export function newRow({ tenantId, actorId }: Author) {
+export function newRow({ tenantId, actorId }: Author, id: string = randomUUID()) {
   return {
-    id: randomUUID(),
+    id,
     tenantId,
     slug: null,
     createdBy: actorId,

@@ -5,7 +5,7 @@ import { TextLength } from '../validation/decorators';
 import { touches, type MergePatch } from '../validation/patched-dto';
 import { slugMax } from '../validation/resource-limits';
 
-export const slugPattern = /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/;
+const slugPattern = /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/;
 
 /** The name of a resource among those of its kind and tenant, as files have it. */
 export const Slug = (): PropertyDecorator =>

@@ -129,6 +129,35 @@ describe('the listener', () => {
     expect(await sendRaw('GET / HTTP/1.0\r\n\r\n')).toMatch(/^HTTP\/1\.1 421 /);
   });
 
+  it.each([
+    ...[
+      '*',
+      '//evil.example',
+      'http://evil.example/api/calls',
+      '/%',
+      '/%00',
+      '/%2e%2e/%2e%2e',
+      '/__proto__',
+    ],
+    ...[
+      '/api/%',
+      '/api/reactors/%E0%A4%A',
+      '/api//calls',
+      '/api/../api/calls',
+      '/api/%2e%2e/calls',
+    ],
+    ...['/api?x=%', '/api/console/oidc/callback?%', '/api/__proto__', '/api/calls?__proto__=1'],
+  ])('answers for itself when it is asked for %s', async (target) => {
+    const answer = await rawGet(target, 'Sec-Fetch-Site: cross-site');
+    expect([target, /^HTTP\/1\.1 (?:200|400|401|403|404) /.test(answer), answer]).toEqual([
+      target,
+      true,
+      answer,
+    ]);
+    const isPage = answer.includes('<title>Console</title>');
+    expect([target, isPage]).toEqual([target, !target.startsWith('/api')]);
+  });
+
   it('refuses a head that is too large', async () => {
     expect(await rawGet('/', `X-Large: ${'x'.repeat(20_000)}`)).toMatch(/^HTTP\/1\.1 431 /);
   });

@@ -51,7 +51,10 @@ beforeAll(async () => {
     ended: { status: 'delivered' },
   });
   await data.close();
+  const item = { kind: 'proxy', slug: 'p', name: 'p', destination_url: 'https://example.com' };
+  const deployed = (await api.post('/deployments', { items: [item] })).body as { id: string };
   ids = {
+    deployment: deployed.id,
     application: application.id,
     key: (await api.made(`/applications/${application.id}/keys`, {})).id,
     formula: formula.id,
@@ -395,6 +398,31 @@ describe('a reveal', () => {
     ]);
     const used = await api.get(`/logs?entity_id=${ids.token}&operation=token.read`);
     expect(used.body).toMatchObject({ data: [{ token_ids: [ids.token] }] });
+  });
+
+  it('shows nothing of a token that moves to another container meanwhile', async () => {
+    const id = await api.storedToken({ type: 'card', data: { number: card } });
+    const move = 'UPDATE tokens SET container = $2 WHERE id = $1';
+    await api.admin.query(move, [id, '/a/']);
+    const masked = rule('mask', '/a/b/', ['token:read'], 1);
+    await api.keyWith('private', [], [masked, rule('reveal', '/a/')]);
+    let asked: Promise<ConsoleAnswer> | undefined;
+    await api.admin.transaction(async (sql) => {
+      // The reveal has read the token, and waits here to decide about its container.
+      await sql.query('LOCK TABLE applications');
+      asked = reveal({ token_id: id, reason: 'why' });
+      await waitFor(async () => {
+        const waiting = await api.admin.query(
+          `SELECT 1 FROM pg_locks WHERE relation = 'applications'::regclass AND NOT granted`,
+        );
+        return waiting.length > 0;
+      });
+      await sql.query(move, [id, '/a/b/']);
+    });
+    const answer = await asked;
+    expect([answer?.status, answer?.body]).toMatchObject([403, { code: 'permission_denied' }]);
+    expect(answer?.text).not.toContain(card);
+    expect((await reveal({ token_id: id, reason: 'why' })).status).toBe(403);
   });
 
   it('is open to an admin alone', async () => {

@@ -96,7 +96,7 @@ export async function openSession(
     const sql = asSql(manager);
     const [used] = await sql.query<{ personId: string }>(
       `DELETE FROM console_codes WHERE code_hash = $1 AND expires_at > now()
-         AND binding_hash IS NOT DISTINCT FROM $2
+         AND (binding_hash IS NULL OR binding_hash = $2)
        RETURNING person_id AS "personId"`,
       [codeHash, binding === undefined ? null : keyHash(binding)],
     );

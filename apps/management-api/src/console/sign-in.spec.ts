@@ -299,15 +299,34 @@ describe('keys', () => {
   );
 });
 
-it('no row of the console is shown to another tenant, even without a condition', async () => {
+it('no row of the console is shown to, changed by or made by another tenant, even without a condition', async () => {
   await signIn(api);
   await codeOfLink(api);
-  for (const table of ['people', 'console_codes', 'console_sessions']) {
-    const [all] = await api.admin.query<{ rows: string }>(`SELECT count(*) AS rows FROM ${table}`);
-    expect([table, Number(all?.rows) > 0]).toEqual([table, true]);
-    const shown = await inTenant(api.ctx.dataSource, randomUUID(), (manager) =>
-      asSql(manager).query(`SELECT * FROM ${table}`),
-    );
-    expect([table, shown]).toEqual([table, []]);
+  const { dataSource } = api.ctx;
+  const asStranger = (statement: string) =>
+    inTenant(dataSource, randomUUID(), (manager) => asSql(manager).query(statement));
+  for (const [table, change] of [
+    ['people', `role = 'admin'`],
+    ['console_codes', 'expires_at = now()'],
+    ['console_sessions', 'seen_at = now()'],
+  ]) {
+    const rows = () => api.admin.query(`SELECT * FROM ${table} ORDER BY 1`);
+    const before = await rows();
+    expect([table, before.length > 0]).toEqual([table, true]);
+    for (const statement of [
+      `SELECT * FROM ${table}`,
+      `UPDATE ${table} SET ${change} RETURNING *`,
+      `DELETE FROM ${table} RETURNING *`,
+    ]) {
+      expect([statement, await asStranger(statement)]).toEqual([statement, []]);
+    }
+    expect(await rows()).toEqual(before);
   }
+  const { tenant_id: tenantId } = api.tenant;
+  await expect(
+    asStranger(
+      `INSERT INTO people (id, tenant_id, issuer, subject, name, role, created_at)
+       VALUES (gen_random_uuid(), '${tenantId}', 'x', 'x', 'x', 'admin', now())`,
+    ),
+  ).rejects.toThrow('row-level security');
 });

@@ -18,6 +18,7 @@ import { CaptureCalls0000000000011 } from '../migrations/0011-capture-calls';
 import { KeepCodeOfRuns0000000000012 } from '../migrations/0012-keep-code-of-runs';
 import { EndPeopleAndCountByBucket0000000000013 } from '../migrations/0013-end-people-and-count-by-bucket';
 import { AddSlugs0000000000014 } from '../migrations/0014-add-slugs';
+import { KeepDeployments0000000000015 } from '../migrations/0015-keep-deployments';
 import { recorded } from '../migrations/migration';
 import { Proxy } from '../entities/proxy.entity';
 import { ReactorFormula } from '../entities/reactor-formula.entity';
@@ -41,6 +42,7 @@ export const migrations = [
   KeepCodeOfRuns0000000000012,
   EndPeopleAndCountByBucket0000000000013,
   AddSlugs0000000000014,
+  KeepDeployments0000000000015,
 ].map(recorded);
 
 /** TypeORM's pool. Tenants share its connections through `inTenant`. */

@@ -48,14 +48,17 @@ export class DryRunsController {
     return this.#answer(actor, response, (waiting) => this.dryRuns.proxy(actor, input, waiting));
   }
 
-  /** The answer keeps its room until it is sent, however slowly it is read. */
-  #answer(
+  async #answer(
     { principal }: Actor,
     response: Response,
     work: (waiting: Waiting) => Promise<Buffer>,
   ): Promise<Buffer> {
     const room = new BodyRoom(this.ctx.bodies, principal.tenantId);
-    response.once('close', () => room.leave());
-    return whileThere(response, (signal) => work({ signal, room }));
+    try {
+      return await whileThere(response, (signal) => work({ signal, room }));
+    } finally {
+      // The reply takes room for what it sends, until its caller has read it.
+      room.leave();
+    }
   }
 }

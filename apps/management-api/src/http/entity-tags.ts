@@ -42,11 +42,14 @@ export class EntityTags {
     this.response.setHeader('ETag', this.#tagOf(now));
   }
 
-  /** Versions count the changes of all tenants. A part of a hash tells nothing of them. */
   #tagOf({ id, version }: Version): string {
-    return `"${this.keyHash(`etag ${id} ${version}`).slice(0, 22)}"`;
+    return tagOf(this.keyHash, id, version);
   }
 }
+
+/** Versions count the changes of all tenants. A part of a hash tells nothing of them. */
+export const tagOf = (keyHash: KeyHash, id: string, version: number | string): string =>
+  `"${keyHash(`etag ${id} ${version}`).slice(0, 22)}"`;
 
 const element = /[\t ]*(?:(W\/)?("[\x21\x23-\x7e\x80-\xff]*"))?[\t ]*(?:,|$)/y;
 

@@ -4,7 +4,8 @@ import { operations, urlOf } from '../spec-operations';
 
 const api = useTestApi();
 const id = randomUUID();
-const ids = { application: id, key: id, formula: id, reactor: id, proxy: id, token: id, run: id };
+const resources = { application: id, key: id, formula: id, reactor: id, proxy: id, token: id };
+const ids = { ...resources, run: id, deployment: id };
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND'];
 const docs = ['/docs', '/docs/openapi.json'].map((path) => ({ method: 'get', path, url: path }));
 const served = [

@@ -16,7 +16,7 @@ export interface LogQuery extends PageQuery {
   readonly endDate: Date | undefined;
 }
 
-interface LineActor {
+export interface LineActor {
   type: 'person' | 'application';
   id: string;
   name?: string;
@@ -98,7 +98,10 @@ export function toLogLine(row: LogRow): AuditLine {
 }
 
 /** People stay as long as their tenant, so whoever is none is an application. */
-function actorIn({ personName, applicationName }: LogRow, id: string): LineActor {
+export function actorIn(
+  { personName, applicationName }: Pick<LogRow, 'personName' | 'applicationName'>,
+  id: string,
+): LineActor {
   if (personName !== null) return { type: 'person', id, name: personName };
   return {
     type: 'application',

@@ -1,6 +1,6 @@
 import type { QueryRunner } from 'typeorm';
 import { asOwner, ofOneTenant } from './0001-schema/subject';
-import { shortWaits } from './build-index';
+import { buildIndex, shortWaits, withoutLongWaits } from './build-index';
 import type { Migration } from './migration';
 
 /**
@@ -9,7 +9,6 @@ import type { Migration } from './migration';
  * somebody without a role.
  */
 const endPeople = `
-  CREATE INDEX people_of_subject ON people (issuer, subject);
   CREATE FUNCTION end_people(of_issuer text, of_subject text, but_in uuid, trace text)
   RETURNS void LANGUAGE plpgsql ${asOwner} AS $$
   DECLARE
@@ -127,25 +126,30 @@ const countFromNow = `
   INSERT INTO call_buckets_since SELECT CASE WHEN EXISTS (SELECT FROM call_summary)
     THEN date_trunc('hour', now(), 'UTC') + interval '2 hours' ELSE '-infinity' END;`;
 
+const undo = `
+  DROP TRIGGER IF EXISTS count_by_bucket ON call_summary;
+  DROP FUNCTION IF EXISTS count_by_bucket(), delete_old_call_buckets(integer, integer),
+    delete_old_repetitions(integer, integer), end_people(text, text, uuid, text);
+  DROP AGGREGATE IF EXISTS sum_of_lists(bigint[]);
+  DROP FUNCTION IF EXISTS add_lists(bigint[], bigint[]);
+  DROP TABLE IF EXISTS call_buckets_since, call_buckets, repetitions;`;
+
+/** May be repeated: it undoes what an attempt has left. */
 export class EndPeopleAndCountByBucket0000000000013 implements Migration {
   readonly kind = 'expand';
+  readonly transaction = false;
 
   async up(queryRunner: QueryRunner): Promise<void> {
-    await queryRunner.query(shortWaits('people', 'call_summary'));
-    for (const statement of [endPeople, repetitions, buckets, countFromNow]) {
-      await queryRunner.query(statement);
-    }
+    await buildIndex(queryRunner, 'people_of_subject', 'people (issuer, subject)');
+    await withoutLongWaits(
+      queryRunner,
+      ['call_summary'],
+      [undo, endPeople, repetitions, buckets, countFromNow],
+    );
   }
 
   async down(queryRunner: QueryRunner): Promise<void> {
     await queryRunner.query(shortWaits('people', 'call_summary'));
-    await queryRunner.query(`
-      DROP TRIGGER count_by_bucket ON call_summary;
-      DROP FUNCTION count_by_bucket(), delete_old_call_buckets(integer, integer),
-        delete_old_repetitions(integer, integer), end_people(text, text, uuid, text);
-      DROP AGGREGATE sum_of_lists(bigint[]);
-      DROP FUNCTION add_lists(bigint[], bigint[]);
-      DROP TABLE call_buckets_since, call_buckets, repetitions;
-      DROP INDEX people_of_subject;`);
+    await queryRunner.query(`${undo} DROP INDEX people_of_subject`);
   }
 }

@@ -5,6 +5,7 @@ import { parametersMax } from '../reactor-formulas/reactor-formulas.dto';
 import { allowedOriginsMax, listEntriesMax } from '../validation/resource-limits';
 import { documentedCodes } from './operation-errors';
 import { callAnswers } from './call-answer-schemas';
+import { deploymentAnswers } from './deployment-operations';
 import { captureAnswers } from './capture-operations';
 import { peopleAnswers } from './people-operations';
 import { dryRunAnswers } from './dry-run-operations';
@@ -347,6 +348,7 @@ export const answers: Schemas = {
     },
   },
   LogPage: pageOf('LogLine'),
+  ...deploymentAnswers,
   ...captureAnswers,
   ...dryRunAnswers,
   ...callAnswers,
@@ -415,6 +417,10 @@ export const answers: Schemas = {
         errors: mapOf(listOf(text, messagesMax)),
         position: object({ line: whole, column: whole }),
         ended: object({ outcome: text, http_status: whole, at: instant }, { run_id: uuid }),
+        conflicts: {
+          ...listOf(ref('DeploymentConflict')),
+          description: 'Of a deployment: the first 20 resources that were changed meanwhile.',
+        },
       },
     ),
     description:

@@ -7,6 +7,7 @@ import { ProxyInput } from '../proxies/proxies.dto';
 import { byIdAndName, page } from './list-queries';
 import type { OperationText } from './operation-text';
 import { callOperations } from './call-operations';
+import { deploymentOperations } from './deployment-operations';
 import { captureOperations } from './capture-operations';
 import { dryRunOperations } from './dry-run-operations';
 import { peopleOperations } from './people-operations';
@@ -284,6 +285,7 @@ export const operations: Readonly<Record<string, OperationText>> = {
     answer: 'WebhookSecret',
   },
 
+  ...deploymentOperations,
   ...captureOperations,
   ...dryRunOperations,
   ...callOperations,

@@ -1,3 +1,4 @@
+import { deployedItems, deploymentItemsMax } from '../deployments/deployments.dto';
 import type { StringMapRule } from '../validation/decorators';
 import { membersOf, type Dto, type DtoMember, type Rule } from '../validation/dto-members';
 import { mapMembersMax, mapValueMax, originMax } from '../validation/resource-limits';
@@ -33,14 +34,15 @@ const keywords: Readonly<Record<string, (...args: never[]) => Schema>> = {
   noneWithout: () => ({}),
 };
 
-function mapSchema({ scalars, bytesMax }: StringMapRule): Schema {
+function mapSchema({ scalars, nulls, bytesMax }: StringMapRule): Schema {
   const limited = bytesMax === undefined ? { ...text, maxLength: mapValueMax } : text;
   const any = { anyOf: [text, { type: 'number' }, flag] };
-  return {
+  const map = {
     type: 'object',
     maxProperties: mapMembersMax,
     additionalProperties: scalars ? any : limited,
   };
+  return nulls ? withNulls(map) : map;
 }
 
 const { type: _, ...withoutType } = tokenMembers;
@@ -51,6 +53,13 @@ const readElsewhere: Readonly<Record<string, Schemas>> = {
   CreateToken: { ...tokenMembers, id: tokenId },
   TokenChange: withoutType,
   RehearsedProxy: { request_transforms: requestSteps, response_transforms: responseSteps },
+};
+
+/** Lists whose entries are of several classes, told apart by a member. */
+const listsOfVariants: Readonly<
+  Record<string, Readonly<Record<string, { readonly max: number; readonly dtos: readonly Dto[] }>>>
+> = {
+  CreateDeployment: { items: { max: deploymentItemsMax, dtos: Object.values(deployedItems) } },
 };
 
 /** Reads the schemas of bodies off the decorators of their DTO classes. */
@@ -97,6 +106,11 @@ export class RequestSchemas {
   #member(dto: Dto, { name, type, rules }: DtoMember): Schema {
     const elsewhere = readElsewhere[dto.name]?.[name];
     if (elsewhere) return elsewhere;
+    const variants = listsOfVariants[dto.name]?.[name];
+    if (variants) {
+      const items = { oneOf: variants.dtos.map((one) => this.add(one)) };
+      return { type: 'array', maxItems: variants.max, items };
+    }
     const isOfEntries = ([, { each }]: readonly [string, Rule]): boolean => each;
     const own = schemaOf(
       dto,

@@ -154,7 +154,7 @@ describe('the calls of the overview', () => {
       const byTime = buckets.toSorted((one, other) => one.at.getTime() - other.at.getTime());
       return {
         byTime,
-        resources: resources.toSorted((a, b) => ((a.proxyId ?? '') < (b.proxyId ?? '') ? -1 : 1)),
+        resources: resources.toSorted((a, b) => (a.proxyId ?? '').localeCompare(b.proxyId ?? '')),
       };
     };
     for (const hours of ['24', '168'] as const) {

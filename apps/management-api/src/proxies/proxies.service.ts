@@ -46,26 +46,34 @@ export class ProxiesService {
   constructor(@Context() private readonly ctx: ManagementContext) {}
 
   async create(author: Author, input: ProxyInput): Promise<ShownProxy> {
+    return change(this.ctx, author, 'create', (manager) =>
+      this.insert(manager, author, { ...newRow(author), key: generateProxyKey() }, input),
+    );
+  }
+
+  async insert(
+    manager: EntityManager,
+    author: Author,
+    { key, ...made }: ReturnType<typeof newRow> & { readonly key: string },
+    input: ProxyInput,
+  ): Promise<ChangeOutcome<ShownProxy>> {
     this.#checkDestination(input.destination_url);
     this.#checkCode(input);
     const { sealer, keyHash } = this.ctx;
-    return change(this.ctx, author, 'create', async (manager) => {
-      const row = { ...newRow(author), applicationId: null };
-      const key = generateProxyKey();
-      const { columns, secrets } = await this.#decide(manager, author, row, input, null);
-      const proxy = manager.create(Proxy, {
-        ...row,
-        ...columns,
-        slug: input.slug ?? null,
-        key: await sealer.seal(placeOf(row, 'key'), key),
-        keyHash: keyHash(key),
-      });
-      await manager.insert(Proxy, proxy);
-      return {
-        result: shownTo(author, toProxyResponse(proxy, { key, ...secrets }, 'created')),
-        definitions: [toProxyDefinition(proxy, secrets)],
-      };
+    const row = { ...made, applicationId: null };
+    const { columns, secrets } = await this.decide(manager, author, row, input, null);
+    const proxy = manager.create(Proxy, {
+      ...row,
+      ...columns,
+      slug: input.slug ?? null,
+      key: await sealer.seal(placeOf(row, 'key'), key),
+      keyHash: keyHash(key),
     });
+    await manager.insert(Proxy, proxy);
+    return {
+      result: shownTo(author, toProxyResponse(proxy, { key, ...secrets }, 'created')),
+      definitions: [toProxyDefinition(proxy, secrets)],
+    };
   }
 
   list(actor: Actor, query: ListQuery): Promise<Page> {
@@ -77,24 +85,23 @@ export class ProxiesService {
 
   /** The key of a proxy opens it: a person sees it once, where they make it. */
   async show({ principal }: Actor, proxy: Proxy): Promise<Partial<ShownProxy>> {
-    const answer = shownTo(principal, toProxyResponse(proxy, await this.#open(proxy), 'read'));
+    const answer = shownTo(principal, toProxyResponse(proxy, await this.open(proxy), 'read'));
     if (principal.type !== 'person') return answer;
     const { key: _, ...shown } = answer;
     return shown;
   }
 
   async update(author: Author, id: string, input: ProxyInput): Promise<ShownProxy> {
-    this.#checkCode(input);
     const row = { entity: Proxy, id };
     return changeRow(this.ctx, author, 'update', row, async (manager, proxy) =>
-      this.#replace(manager, author, { proxy, opened: await this.#open(proxy) }, input),
+      this.replace(manager, author, { proxy, opened: await this.open(proxy) }, input),
     );
   }
 
   async patch(author: Author, id: string, patch: MergePatch): Promise<void> {
     const row = { entity: Proxy, id };
     await changeRow(this.ctx, author, 'update', row, async (manager, proxy) => {
-      const opened = await this.#open(proxy);
+      const opened = await this.open(proxy);
       const document = {
         ...toProxyInput(proxy, opened),
         ...referenceToPatch(patch, proxy.applicationId),
@@ -102,27 +109,32 @@ export class ProxiesService {
       const input = patchedDto(ProxyInput, document, patch);
       if (!input) return { result: undefined };
       if (author.person) Object.assign(input, withKeptValues(input, opened.steps).lists);
-      this.#checkCode(input);
-      return this.#replace(manager, author, { proxy, opened }, input, patch);
+      return this.replace(manager, author, { proxy, opened }, input, patch);
     });
   }
 
   async remove(author: Author, id: string): Promise<void> {
     const row = { entity: Proxy, id };
-    await changeRow(this.ctx, author, 'delete', row, async (manager, proxy) => {
-      await manager.remove(proxy);
-      const sql = asSql(manager);
-      await dropCaptures(sql, author.tenantId, id);
-      const kinds = (await isDefined(sql, 'capture', id))
-        ? (['proxy', 'capture'] as const)
-        : ['proxy' as const];
-      return {
-        result: undefined,
-        deletions: kinds.map((kind) => ({ kind, id })),
-        line: { operation: 'proxy.delete', entityType: 'proxy', entityId: id },
-        formerCode: codesOf(proxy).flatMap((code) => code ?? []),
-      };
-    });
+    await changeRow(this.ctx, author, 'delete', row, (manager, proxy) =>
+      this.erase(manager, proxy),
+    );
+  }
+
+  /** The whole deletion, within a transaction that holds the row. */
+  async erase(manager: EntityManager, proxy: Proxy): Promise<ChangeOutcome<undefined>> {
+    const { id, tenantId } = proxy;
+    await manager.remove(proxy);
+    const sql = asSql(manager);
+    await dropCaptures(sql, tenantId, id);
+    const kinds = (await isDefined(sql, 'capture', id))
+      ? (['proxy', 'capture'] as const)
+      : ['proxy' as const];
+    return {
+      result: undefined,
+      deletions: kinds.map((kind) => ({ kind, id })),
+      lines: [{ operation: 'proxy.delete', entityType: 'proxy', entityIds: [id] }],
+      formerCode: codesOf(proxy).flatMap((code) => code ?? []),
+    };
   }
 
   /** The steps that are stored for a proxy. */
@@ -151,18 +163,20 @@ export class ProxiesService {
     };
   }
 
-  async #replace(
+  /** The whole update, within a transaction that holds the row. */
+  async replace(
     manager: EntityManager,
     author: Author,
     { proxy, opened }: { proxy: Proxy; opened: OpenedColumns },
     input: ProxyInput,
     patch?: MergePatch,
   ): Promise<ChangeOutcome<ShownProxy>> {
+    this.#checkCode(input);
     // A policy that has changed since must not keep other members from being changed.
     if (input.destination_url !== proxy.destinationUrl) {
       this.#checkDestination(input.destination_url);
     }
-    const { columns, secrets } = await this.#decide(manager, author, proxy, input, opened.tls);
+    const { columns, secrets } = await this.decide(manager, author, proxy, input, opened.tls);
     const before = codesOf(proxy);
     const slug = slugAfter(proxy.slug, input, patch);
     Object.assign(proxy, columns, modifiedNow(author), { slug });
@@ -175,7 +189,7 @@ export class ProxiesService {
   }
 
   /** The columns that a document sets, with defaults for the members that it omits. */
-  async #decide(
+  async decide(
     manager: EntityManager,
     author: Author,
     proxy: Pick<Proxy, 'id' | 'tenantId' | 'applicationId'>,
@@ -221,7 +235,7 @@ export class ProxiesService {
     return { columns, secrets: { configuration, tls, steps } };
   }
 
-  async #open(proxy: Proxy): Promise<OpenedColumns> {
+  async open(proxy: Proxy): Promise<OpenedColumns> {
     const { sealer } = this.ctx;
     const [key, configuration, tls, steps] = await Promise.all([
       sealer.open(placeOf(proxy, 'key'), proxy.key),

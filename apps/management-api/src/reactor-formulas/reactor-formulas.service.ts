@@ -29,19 +29,24 @@ export class ReactorFormulasService {
   constructor(@Context() private readonly ctx: ManagementContext) {}
 
   async create(author: Author, input: FormulaInput): Promise<FormulaResponse> {
+    return change(this.ctx, author, 'create', (manager) =>
+      this.insert(manager, newRow(author), input),
+    );
+  }
+
+  async insert(
+    manager: EntityManager,
+    row: ReturnType<typeof newRow>,
+    input: FormulaInput,
+  ): Promise<ChangeOutcome<FormulaResponse>> {
     this.#check(input);
-    return change(this.ctx, author, 'create', async (manager) => {
-      const formula = manager.create(ReactorFormula, {
-        ...newRow(author),
-        ...columnsOf(input),
-        slug: input.slug ?? null,
-      });
-      await manager.insert(ReactorFormula, formula);
-      return {
-        result: toFormulaResponse(formula, 'created'),
-        definitions: [toFormulaDefinition(formula)],
-      };
-    });
+    const columns = { ...formulaColumns(input), slug: input.slug ?? null };
+    const formula = manager.create(ReactorFormula, { ...row, ...columns });
+    await manager.insert(ReactorFormula, formula);
+    return {
+      result: toFormulaResponse(formula, 'created'),
+      definitions: [toFormulaDefinition(formula)],
+    };
   }
 
   list({ principal }: Actor, query: ListQuery): Promise<Page> {
@@ -54,7 +59,7 @@ export class ReactorFormulasService {
   update(author: Author, id: string, input: FormulaInput): Promise<FormulaResponse> {
     const row = { entity: ReactorFormula, id };
     return changeRow(this.ctx, author, 'update', row, (manager, formula) =>
-      this.#replace(manager, author, formula, input),
+      this.replace(manager, author, formula, input),
     );
   }
 
@@ -62,7 +67,7 @@ export class ReactorFormulasService {
     const row = { entity: ReactorFormula, id };
     await changeRow(this.ctx, author, 'update', row, async (manager, formula) => {
       const input = patchedDto(FormulaInput, toFormulaInput(formula), patch);
-      return input ? this.#replace(manager, author, formula, input, patch) : { result: undefined };
+      return input ? this.replace(manager, author, formula, input, patch) : { result: undefined };
     });
   }
 
@@ -89,10 +94,11 @@ export class ReactorFormulasService {
     path: string,
   ): ReactorFormula {
     this.#check(input, path);
-    return Object.assign(new ReactorFormula(), row, columnsOf(input));
+    return Object.assign(new ReactorFormula(), row, formulaColumns(input));
   }
 
-  async #replace(
+  /** The whole update, within a transaction that holds the row. */
+  async replace(
     manager: EntityManager,
     author: Author,
     formula: ReactorFormula,
@@ -102,7 +108,7 @@ export class ReactorFormulasService {
     this.#check(input);
     const before = formula.code;
     const slug = slugAfter(formula.slug, input, patch);
-    Object.assign(formula, columnsOf(input), modifiedNow(author), { slug });
+    Object.assign(formula, formulaColumns(input), modifiedNow(author), { slug });
     await manager.save(formula);
     return {
       result: toFormulaResponse(formula, 'read'),
@@ -122,7 +128,7 @@ export class ReactorFormulasService {
 }
 
 /** The columns that a document sets, with defaults for the members that it omits. */
-function columnsOf(input: FormulaInput) {
+export function formulaColumns(input: FormulaInput) {
   return {
     type: input.type ?? 'private',
     name: input.name,

@@ -40,17 +40,25 @@ export class ReactorsService {
   constructor(@Context() private readonly ctx: ManagementContext) {}
 
   async create(author: Author, input: CreateReactor): Promise<ShownReactor> {
-    return change(this.ctx, author, 'create', async (manager) => {
-      const formulaId = input.formula.id.toLowerCase();
-      const row = { ...newRow(author), formulaId, applicationId: null };
-      const { columns, ...parts } = await this.#decide(manager, author, row, input);
-      const reactor = manager.create(Reactor, { ...row, ...columns, slug: input.slug ?? null });
-      await manager.insert(Reactor, reactor);
-      return {
-        result: shownTo(author, toReactorResponse(reactor, parts, 'created')),
-        definitions: [toReactorDefinition(reactor, parts.configuration)],
-      };
-    });
+    return change(this.ctx, author, 'create', (manager) =>
+      this.insert(manager, author, newRow(author), input),
+    );
+  }
+
+  async insert(
+    manager: EntityManager,
+    author: Author,
+    made: ReturnType<typeof newRow>,
+    input: CreateReactor,
+  ): Promise<ChangeOutcome<ShownReactor>> {
+    const row = { ...made, formulaId: input.formula.id.toLowerCase(), applicationId: null };
+    const { columns, ...parts } = await this.#decide(manager, author, row, input);
+    const reactor = manager.create(Reactor, { ...row, ...columns, slug: input.slug ?? null });
+    await manager.insert(Reactor, reactor);
+    return {
+      result: shownTo(author, toReactorResponse(reactor, parts, 'created')),
+      definitions: [toReactorDefinition(reactor, parts.configuration)],
+    };
   }
 
   async list({ principal }: Actor, query: ListQuery): Promise<Page> {
@@ -84,7 +92,7 @@ export class ReactorsService {
   update(author: Author, id: string, input: UpdateReactor): Promise<ShownReactor> {
     const row = { entity: Reactor, id };
     return changeRow(this.ctx, author, 'update', row, (manager, reactor) =>
-      this.#replace(manager, author, reactor, input),
+      this.replace(manager, author, reactor, input),
     );
   }
 
@@ -92,11 +100,11 @@ export class ReactorsService {
     const row = { entity: Reactor, id };
     await changeRow(this.ctx, author, 'update', row, async (manager, reactor) => {
       const document = {
-        ...toReactorInput(reactor, await this.#configurationOf(reactor)),
+        ...toReactorInput(reactor, await this.configurationOf(reactor)),
         ...referenceToPatch(patch, reactor.applicationId),
       };
       const input = patchedDto(CreateReactor, document, patch);
-      return input ? this.#replace(manager, author, reactor, input, patch) : { result: undefined };
+      return input ? this.replace(manager, author, reactor, input, patch) : { result: undefined };
     });
   }
 
@@ -114,7 +122,8 @@ export class ReactorsService {
     });
   }
 
-  async #replace(
+  /** The whole update, within a transaction that holds the row. */
+  async replace(
     manager: EntityManager,
     author: Author,
     reactor: Reactor,
@@ -182,11 +191,11 @@ export class ReactorsService {
   ): Promise<ShownReactor | undefined> {
     const formula = formulas.get(reactor.formulaId);
     if (!formula) return undefined;
-    const configuration = await this.#configurationOf(reactor);
+    const configuration = await this.configurationOf(reactor);
     return shownTo(principal, toReactorResponse(reactor, { formula, configuration }, 'read'));
   }
 
-  #configurationOf(reactor: Reactor): Promise<Configuration> {
+  configurationOf(reactor: Reactor): Promise<Configuration> {
     const place = configurationPlace(reactor);
     return openConfiguration(this.ctx.sealer, place, reactor.configuration);
   }

@@ -1,7 +1,7 @@
 import type { Sql } from '@glovebox/database';
 import type { WholeRunRow } from '@glovebox/runs';
 import type { Sealer } from '@glovebox/seal';
-import { idOfCode, readCode } from '../code/code-texts';
+import { idOfCode, readCodes } from '../code/code-texts';
 
 /** The code of a run's moment. */
 export interface CodeOfRun {
@@ -24,7 +24,7 @@ export async function codeOfRun(
   if (inForce !== null && idOfCode(inForce) === codeId) {
     return { code: inForce, code_changed: false };
   }
-  const code = await readCode(sql, sealer, tenantId, codeId);
+  const code = (await readCodes(sql, sealer, tenantId, [codeId])).get(codeId);
   return { ...(code === undefined ? {} : { code }), code_changed: true };
 }
 

@@ -49,6 +49,8 @@ export const NoneWithout = (name: string): PropertyDecorator =>
 export interface StringMapRule {
   /** Numbers and booleans are values too. */
   readonly scalars?: boolean;
+  /** So is null. */
+  readonly nulls?: boolean;
   readonly nameMax?: number;
   /** UTF-8 bytes of all names and values. Without it, each value has its own limit. */
   readonly bytesMax?: number;
@@ -73,7 +75,10 @@ function mapFault(value: unknown, rule: StringMapRule): string | undefined {
   const types = rule.scalars ? ['string', 'number', 'boolean'] : ['string'];
   const wrong = members.find(
     ([name, member]) =>
-      !types.includes(typeof member) || name === '' || holdsNul(name) || holdsNul(String(member)),
+      !(types.includes(typeof member) || (rule.nulls && member === null)) ||
+      name === '' ||
+      holdsNul(name) ||
+      holdsNul(String(member)),
   );
   if (wrong) {
     const [name] = wrong;

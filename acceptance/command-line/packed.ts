@@ -1,0 +1,82 @@
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const root = join(__dirname, '..', '..');
+
+export interface Ended {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface RunOptions {
+  readonly input?: string;
+  readonly cwd?: string;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** The command line as npm installs it, in an empty folder, for a user who has nothing. */
+export class PackedCli {
+  readonly #folder = mkdtempSync(join(tmpdir(), 'glovebox-cli-'));
+  readonly #program = join(this.#folder, 'node_modules', '@glovebox', 'cli', 'glovebox.mjs');
+  /** The folder of the author. */
+  readonly cwd = join(this.#folder, 'work');
+  readonly configFile = join(this.#folder, 'config', 'glovebox', 'profiles.json');
+  readonly files: readonly string[];
+
+  constructor() {
+    mkdirSync(this.cwd);
+    const packed = join(root, 'dist', 'apps', 'cli');
+    const args = ['pack', packed, '--json', '--pack-destination', this.#folder];
+    const said = execFileSync('npm', args, {
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    const [{ filename, files }] = JSON.parse(said) as [
+      { filename: string; files: readonly { path: string }[] },
+    ];
+    this.files = files.map(({ path }) => path);
+    const installed = join(this.#folder, 'node_modules', '@glovebox', 'cli');
+    mkdirSync(installed, { recursive: true });
+    const archive = join(this.#folder, filename);
+    execFileSync('tar', ['-xzf', archive, '-C', installed, '--strip-components=1']);
+    // What npm would install beside it.
+    const dependency = join(this.#folder, 'node_modules', 'esbuild');
+    symlinkSync(join(root, 'node_modules', 'esbuild'), dependency);
+  }
+
+  start(args: readonly string[], { cwd = this.cwd, env = {} }: RunOptions = {}): ChildProcess {
+    return spawn(process.execPath, [this.#program, ...args], {
+      cwd,
+      env: {
+        PATH: process.env.PATH,
+        HOME: this.#folder,
+        XDG_CONFIG_HOME: join(this.#folder, 'config'),
+        ...env,
+      },
+    });
+  }
+
+  async run(args: readonly string[], options: RunOptions = {}): Promise<Ended> {
+    const child = this.start(args, options);
+    let [stdout, stderr] = ['', ''];
+    child.stdout?.setEncoding('utf8').on('data', (text: string) => (stdout += text));
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => (stderr += text));
+    child.stdin?.on('error', () => undefined).end(options.input ?? '');
+    const code = await new Promise<number | null>((done) => child.once('close', done));
+    return { code, stdout, stderr };
+  }
+
+  /** Runs it, and fails unless it ends well. */
+  async succeed(args: readonly string[], options: RunOptions = {}): Promise<string> {
+    const { code, stdout, stderr } = await this.run(args, options);
+    if (code !== 0) throw new Error(`glovebox ${args.join(' ')}: ${code}\n${stdout}\n${stderr}`);
+    return stdout;
+  }
+
+  remove(): void {
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+}

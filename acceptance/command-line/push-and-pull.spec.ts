@@ -1,0 +1,169 @@
+import { execFile } from 'node:child_process';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { call, create, runningProduct, scriptEnvironment } from '../product';
+import { PackedCli, type Ended } from './packed';
+
+const product = runningProduct();
+const { baseUrl: url } = product;
+/** Of a tenant of its own: what others make meanwhile would be pulled as well. */
+let adminKey: string;
+let keys: Readonly<Record<string, string>>;
+
+let cli: PackedCli;
+beforeAll(async () => {
+  const script = join(__dirname, '..', '..', 'tools', 'tenant-create.mjs');
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    [script, '--name', 'author', '--demo'],
+    { env: scriptEnvironment() },
+  );
+  const tenant = JSON.parse(stdout) as { management_key: string; private_key: string };
+  adminKey = tenant.management_key;
+  keys = {
+    GLOVEBOX_URL: url,
+    GLOVEBOX_KEY: adminKey,
+    GLOVEBOX_PRIVATE_KEY: tenant.private_key,
+  };
+  cli = new PackedCli();
+  await cli.succeed(['init']);
+});
+afterAll(() => cli.remove());
+
+const fileOf = (name: string): string => join(cli.cwd, name);
+const run = (args: readonly string[], env = {}): Promise<Ended> =>
+  cli.run(args, { env: { ...keys, ...env } });
+const json = async (...args: string[]): Promise<Record<string, unknown>> =>
+  JSON.parse(await cli.succeed([...args, '--json'], { env: keys })) as Record<string, unknown>;
+const push = async (...args: string[]): Promise<Record<string, string>> => {
+  const { changes } = (await json('push', ...args)) as {
+    changes: { kind: string; slug: string; change: string }[];
+  };
+  return Object.fromEntries(changes.map(({ kind, slug, change }) => [`${kind} ${slug}`, change]));
+};
+
+async function idOf(path: string, slug: string): Promise<string> {
+  const { body } = await call('GET', `${url}${path}?slug=${slug}`, { key: adminKey });
+  const [found] = body.data as { id: string }[];
+  if (!found) throw new Error(`no ${slug}`);
+  return found.id;
+}
+
+it('a folder is pushed as a whole, a second push changes nothing, and its reactor answers', async () => {
+  expect(await push('--dry-run')).toEqual({ 'reactor hello': 'created', 'proxy echo': 'created' });
+  expect((await run(['invoke', 'hello'])).code).toBe(4);
+  expect(await push('-m', 'first')).toEqual({
+    'reactor hello': 'created',
+    'proxy echo': 'created',
+  });
+  expect(await push()).toEqual({ 'reactor hello': 'unchanged', 'proxy echo': 'unchanged' });
+  expect((await run(['diff', '--exit-code'])).stdout).not.toMatch(/hello|echo/);
+  expect(await json('invoke', 'hello', '--args', 'reactors/hello/args.json')).toEqual({
+    raw: { hello: 'Ada', last4: '4242' },
+  });
+});
+
+it('refused files change nothing, and are named with their lines', async () => {
+  const file = fileOf('proxies/echo/proxy.yaml');
+  const before = readFileSync(file, 'utf8');
+  const code = fileOf('reactors/hello/code.ts');
+  const good = readFileSync(code, 'utf8');
+  writeFileSync(file, `${before}timeout_ms: 1\n`);
+  writeFileSync(code, good.replace('greeting', 'other'));
+  const refused = await run(['push']);
+  writeFileSync(file, before);
+  expect(refused).toMatchObject({ code: 4, stdout: '' });
+  expect(refused.stderr).toMatch(/proxies\/echo\/proxy\.yaml:4:1: .*\(timeout_ms\)/);
+  writeFileSync(code, good);
+  expect(await push()).toEqual({ 'reactor hello': 'unchanged', 'proxy echo': 'unchanged' });
+});
+
+it('what was changed by hand meanwhile is a conflict, which is told apart, and writes nothing', async () => {
+  const id = await idOf('/proxies', 'echo');
+  const patched = await call('PATCH', `${url}/proxies/${id}`, {
+    key: adminKey,
+    body: { name: 'By hand' },
+    headers: { 'Content-Type': 'application/merge-patch+json' },
+  });
+  expect(patched.status).toBe(204);
+  const file = fileOf('reactors/hello/reactor.yaml');
+  const before = readFileSync(file, 'utf8');
+  writeFileSync(file, before.replace('name: Hello', 'name: Hello again'));
+  const conflict = await run(['push']);
+  expect(conflict).toMatchObject({ code: 6, stdout: '' });
+  expect(conflict.stderr).toContain('proxy echo: name');
+  expect(conflict.stderr).toContain('+ By hand');
+  expect((await run(['diff'])).stdout).toMatch(/-name: Hello\n\+name: Hello again/);
+  await cli.succeed(['pull', '--force'], { env: keys });
+  expect(readFileSync(fileOf('proxies/echo/proxy.yaml'), 'utf8')).toContain('name: By hand');
+  // Code that is the same stays in the language of the author.
+  expect(readFileSync(fileOf('proxies/echo/request.ts'), 'utf8')).toContain('RequestTransform');
+  expect(readFileSync(file, 'utf8')).toContain('name: Hello\n');
+});
+
+it('values of a configuration come from the environment, and are in no file and no output', async () => {
+  const secret = 'a-value-that-nobody-sees';
+  const file = fileOf('reactors/hello/reactor.yaml');
+  const before = readFileSync(file, 'utf8');
+  writeFileSync(file, `${before}configuration:\n  KEY: !env API_KEY\n`);
+  const missing = await run(['push']);
+  expect(missing).toMatchObject({ code: 2 });
+  expect(missing.stderr).toContain('the variable API_KEY is not set');
+  const pushed = await run(['push'], { API_KEY: secret });
+  expect(pushed.code).toBe(0);
+  const id = await idOf('/reactors', 'hello');
+  const { body } = await call('GET', `${url}/reactors/${id}`, { key: adminKey });
+  expect(body.configuration).toEqual({ KEY: secret });
+  rmSync(fileOf('reactors/hello'), { recursive: true });
+  const pulled = await run(['pull']);
+  const text = readFileSync(file, 'utf8');
+  expect(text).toContain('KEY: !keep');
+  expect(pushed.stdout + pushed.stderr + pulled.stdout + pulled.stderr + text).not.toContain(
+    secret,
+  );
+  expect(await push()).toMatchObject({ 'reactor hello': 'unchanged' });
+});
+
+it('pulling what others have made, and pushing it, gives it a slug and changes nothing else', async () => {
+  const proxy = await create(
+    product,
+    '/proxies',
+    {
+      name: 'Made by a client!',
+      destination_url: 'https://example.com/a',
+      require_auth: false,
+      configuration: { SECRET: 's' },
+      response_transform: { code: 'module.exports = ({ args }) => args', runtime: 'node20' },
+      request_transforms: [
+        { type: 'append', options: { location: 'header', name: 'X-Shop', value: '7' } },
+      ],
+    },
+    adminKey,
+  );
+  const shown = async (): Promise<Record<string, unknown>> => {
+    const { body } = await call('GET', `${url}/proxies/${proxy.id}`, { key: adminKey });
+    const { slug: _, modified_at: __, modified_by: ___, ...members } = body;
+    return members;
+  };
+  const before = await shown();
+  await cli.succeed(['pull'], { env: keys });
+  expect(await push()).toMatchObject({ 'proxy made-by-a-client': 'updated' });
+  expect(await shown()).toEqual(before);
+  expect(await push()).toMatchObject({ 'proxy made-by-a-client': 'unchanged' });
+});
+
+it('prune deletes what came from files that are gone, and nothing that was made by hand', async () => {
+  const byHand = await create(
+    product,
+    '/proxies',
+    { name: 'by hand', destination_url: 'https://example.com/' },
+    adminKey,
+  );
+  rmSync(fileOf('proxies/echo'), { recursive: true });
+  expect(await push()).not.toHaveProperty('proxy echo');
+  expect(await push('--prune')).toMatchObject({ 'proxy echo': 'pruned' });
+  const { body } = await call('GET', `${url}/proxies?slug=echo`, { key: adminKey });
+  expect(body.data).toEqual([]);
+  expect((await call('GET', `${url}/proxies/${byHand.id}`, { key: adminKey })).status).toBe(200);
+});

@@ -1,0 +1,140 @@
+import { existsSync, statSync } from 'node:fs';
+import { join, relative, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { watch } from 'chokidar';
+import type { Context } from '../context';
+import { Failure, usage } from '../failure';
+import { findProject, projectFile, readResource } from '../project/project';
+import { Trials, type Outcome, type ProxyTrial } from '../project/trial';
+import { readText } from '../project/yaml-file';
+import { wordsOf } from '../words-of-outcome';
+
+interface DevOptions {
+  readonly args?: string;
+  readonly once?: boolean;
+  readonly network?: boolean;
+  readonly svc?: boolean;
+}
+
+/** Runs the code of files in the sandbox, now and after each change of one of them. */
+export async function dev(context: Context, options: DevOptions, slug: string): Promise<void> {
+  const { cwd, terminal } = context;
+  const root = findProject(cwd);
+  const run = runOf(context, options, root, slug);
+  if (options.once) {
+    const outcome = await terminal.progress(
+      'running',
+      run(() => undefined),
+    );
+    show(context, outcome);
+    if (outcome.status === 'completed') return;
+    throw new Failure('failed', `${slug} failed.`);
+  }
+  await watchAndRun(context, root, run);
+}
+
+type Run = (watch: (file: string) => void) => Promise<Outcome>;
+
+function runOf(context: Context, options: DevOptions, root: string, slug: string): Run {
+  const { cwd, env } = context;
+  const trials = new Trials(root, env, context.api());
+  const { kind } = readResource(root, slug);
+  const folder = kind === 'reactor' ? `reactors/${slug}` : `proxies/${slug}`;
+  const usual = `${folder}/${kind === 'reactor' ? 'args' : 'call'}.json`;
+  const input = options.args === undefined ? usual : relative(root, resolve(cwd, options.args));
+  const { network = false, svc = false } = options;
+  return async (watched) => {
+    [input, projectFile, `${folder}/${kind}.yaml`].forEach(watched);
+    const files = readResource(root, slug);
+    const add = (names: readonly string[]): void => names.forEach(watched);
+    const isThere = options.args !== undefined || existsSync(join(root, input));
+    const given = isThere ? parse(input, readText(root, input)) : {};
+    return files.kind === 'reactor'
+      ? trials.reactor(files, { args: given, network, svc }, add)
+      : trials.proxy(files, given as ProxyTrial, add);
+  };
+}
+
+function parse(name: string, text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (error) {
+    throw usage(`${name}: ${(error as Error).message}`);
+  }
+}
+
+const ignored = /(?:^|[/\\])(?:node_modules|\.git|\.glovebox)(?:[/\\]|$)/;
+/** A save empties a file before it fills it. */
+const settleMs = 10;
+/** Where the system tells nothing, files are looked at. */
+const lookMs = 1_000;
+
+async function watchAndRun(context: Context, root: string, run: Run): Promise<void> {
+  const { signal } = context;
+  const watcher = watch(root, {
+    ignored: (path) => ignored.test(relative(root, path)),
+    ignoreInitial: true,
+  });
+  let wake: (() => void) | undefined;
+  watcher.on('all', () => wake?.());
+  signal.addEventListener('abort', () => wake?.());
+  try {
+    await new Promise<void>((done) => void watcher.once('ready', done));
+    let savedAt: number | undefined;
+    while (!signal.aborted) {
+      // Noted before a file is read, so that no save is lost.
+      const before = new Map<string, string>();
+      const note = (file: string): void => {
+        if (!before.has(file)) before.set(file, stateOf(root, file));
+      };
+      await once(context, run, note, savedAt);
+      const isChanged = (): boolean =>
+        [...before].some(([file, state]) => stateOf(root, file) !== state);
+      while (!signal.aborted && !isChanged()) {
+        await new Promise<void>((done) => {
+          wake = done;
+          setTimeout(done, lookMs).unref();
+        });
+        savedAt = performance.now();
+      }
+      await sleep(settleMs);
+    }
+  } finally {
+    await watcher.close();
+  }
+}
+
+async function once(
+  context: Context,
+  run: Run,
+  note: (file: string) => void,
+  savedAt: number | undefined,
+): Promise<void> {
+  const { terminal, signal } = context;
+  try {
+    const outcome = await terminal.progress('running', run(note));
+    show(context, outcome, savedAt);
+  } catch (error) {
+    if (signal.aborted) return;
+    // The next save may mend it.
+    if (!(error instanceof Failure)) throw error;
+    const { message, hint } = error;
+    terminal.result({ status: 'not_run', message, ...(hint === undefined ? {} : { hint }) }, () =>
+      [`${terminal.paint('red', '✗')} ${message}`, ...(hint === undefined ? [] : [hint])].join(
+        '\n',
+      ),
+    );
+  }
+}
+
+/** Changes with the file. */
+function stateOf(root: string, file: string): string {
+  const found = statSync(join(root, file), { throwIfNoEntry: false });
+  return found ? `${found.mtimeMs} ${found.size} ${found.ino}` : 'none';
+}
+
+function show({ terminal }: Context, outcome: Outcome, savedAt?: number): void {
+  const sinceMs = savedAt === undefined ? undefined : Math.round(performance.now() - savedAt);
+  const value = { ...outcome, ...(sinceMs === undefined ? {} : { since_save_ms: sinceMs }) };
+  terminal.result(value, () => wordsOf(outcome, terminal, sinceMs));
+}

@@ -1,0 +1,177 @@
+import { Api, ApiProblem } from '../api';
+import { isInTheClear } from '../connection';
+import type { Context } from '../context';
+import { Failure } from '../failure';
+import { version } from '../version';
+
+interface Check {
+  readonly name: string;
+  readonly ok: boolean;
+  readonly says: string;
+  /** How to mend it. */
+  readonly mend?: string;
+}
+
+const clockToleranceMs = 5_000;
+/** Commands, and what they need. */
+const needs: readonly (readonly [command: string, permissions: readonly string[]])[] = [
+  ['dev, test', ['reactor:update', 'proxy:update']],
+  ['push', ['deployment:create']],
+  ['pull, diff, invoke by name', ['reactor:read', 'proxy:read', 'application:read']],
+  ['logs', ['log:read']],
+];
+
+/** Looks at one thing after the other, and says of each what it found. */
+export async function doctor(context: Context): Promise<void> {
+  const { terminal } = context;
+  const checks: Check[] = [];
+  for await (const check of examine(context)) {
+    checks.push(check);
+    if (!terminal.isJson) terminal.result(undefined, linesOf(check, context));
+  }
+  const wrong = checks.filter(({ ok }) => !ok);
+  if (terminal.isJson) terminal.result({ ok: wrong.length === 0, checks }, '');
+  if (wrong.length > 0) {
+    throw new Failure(
+      'failed',
+      `${wrong.length} of ${checks.length} checks failed.`,
+      'For Glovebox itself there is `npm run doctor` of its operator.',
+      { checks: wrong.map(({ name }) => name) },
+    );
+  }
+}
+
+async function* examine(context: Context): AsyncGenerator<Check> {
+  const { terminal, signal } = context;
+  const { url, from } = context.connection();
+  const isClear = isInTheClear(url);
+  yield {
+    name: 'URL',
+    ok: !isClear,
+    says: isClear ? `${url} sends keys and data in the clear` : url,
+    ...(isClear ? { mend: 'Use https.' } : {}),
+  };
+  const begun = performance.now();
+  const health = fetch(`${url}/health/ready`, { signal, redirect: 'error' }).catch(whyNot);
+  const answer = await terminal.progress(`asking ${url}`, health);
+  if (!(answer instanceof Response)) {
+    const mend = `Is the URL right, and does Glovebox run there? Give another with --url.`;
+    yield { name: 'answer', ok: false, says: `${url} does not answer: ${answer}`, mend };
+    return;
+  }
+  const tookMs = Math.round(performance.now() - begun);
+  yield* ofHealth(answer, tookMs, await answer.text());
+  yield ofClock(answer.headers.get('date'));
+  yield* await ofKey(context, url, from);
+}
+
+const whyNot = ({ cause, message }: Error): string =>
+  cause instanceof Error ? cause.message || String(cause) : message;
+
+function* ofHealth(answer: Response, tookMs: number, text: string): Generator<Check> {
+  const says = `${answer.status} in ${tookMs} ms`;
+  const mend = `It said: ${text.slice(0, 500)}\nIts operator runs \`npm run doctor\` there.`;
+  yield answer.ok
+    ? { name: 'answer', ok: true, says }
+    : { name: 'answer', ok: false, says: `not ready: ${says}`, mend };
+}
+
+function ofClock(date: string | null): Check {
+  const name = 'clock';
+  const theirs = Date.parse(date ?? '');
+  if (Number.isNaN(theirs)) return { name, ok: true, says: 'the answer has no date' };
+  // The header has whole seconds.
+  const awayMs = Date.now() - theirs;
+  if (awayMs > -clockToleranceMs && awayMs < clockToleranceMs + 1_000) {
+    return { name, ok: true, says: 'as there' };
+  }
+  const says = `${Math.round(awayMs / 1_000)} s from that of Glovebox`;
+  return {
+    name,
+    ok: false,
+    says,
+    mend: 'Set the clock of this machine (NTP), or tell the operator.',
+  };
+}
+
+async function ofKey(context: Context, url: string, from: string): Promise<Check[]> {
+  const { signal, terminal } = context;
+  interface Application {
+    readonly name: string;
+    readonly type: string;
+    readonly expires_at?: string;
+    readonly permissions?: readonly string[];
+    readonly rules?: readonly { readonly permissions: readonly string[] }[];
+  }
+  const checks: Check[] = [];
+  const kinds = [
+    { name: 'management key', key: context.connection().managementKey, isWanted: true },
+    {
+      name: 'private key',
+      key: context.connection().privateKey,
+      isWanted: context.connection().hasPrivateKey,
+    },
+  ];
+  for (const { name, key, isWanted } of kinds) {
+    if (!isWanted) {
+      const says = 'none: `invoke` alone needs one. `glovebox login` stores it beside the other';
+      checks.push({ name, ok: true, says });
+      continue;
+    }
+    try {
+      const asking = new Api(url, key(), signal).get<Application>('/applications/key');
+      const application = await terminal.progress('asking about the key', asking);
+      const held = [
+        ...(application.permissions ?? []),
+        ...(application.rules ?? []).flatMap(({ permissions }) => permissions),
+      ];
+      const ends = application.expires_at ? `, until ${application.expires_at}` : '';
+      const says = `${application.name} (${application.type}), ${from}${ends}`;
+      checks.push({ name, ok: true, says });
+      if (name === 'management key') checks.push(...mayDo(application.type, held));
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error;
+      const mend = error instanceof ApiProblem ? 'Log in again: `glovebox login`.' : error.hint;
+      const says = error.message;
+      checks.push({ name, ok: false, says, ...(mend === undefined ? {} : { mend }) });
+    }
+  }
+  return [...checks, await ofVersions(context)];
+}
+
+async function ofVersions(context: Context): Promise<Check> {
+  interface Overview {
+    readonly processes: readonly { readonly version: string }[];
+  }
+  const mine = `glovebox ${version}, Node ${process.version}`;
+  try {
+    const { processes } = await context.api().get<Overview>('/overview');
+    const theirs = [...new Set(processes.map((one) => one.version))].sort().join(', ');
+    return { name: 'versions', ok: true, says: `${mine}; there ${theirs}` };
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    // The key may read no log: the versions there stay unknown, and nothing depends on them.
+    return { name: 'versions', ok: true, says: `${mine}; there unknown, without log:read` };
+  }
+}
+
+function mayDo(type: string, held: readonly string[]): Check[] {
+  if (type !== 'management') {
+    const says = `a ${type} application deploys nothing`;
+    const mend = 'Log in with a key of a management application.';
+    return [{ name: 'permissions', ok: false, says, mend }];
+  }
+  return needs.map(([command, permissions]) => {
+    const missing = permissions.filter((permission) => !held.includes(permission));
+    const says =
+      missing.length === 0 ? 'allowed' : `not with this key, without ${missing.join(', ')}`;
+    // A key that may do less than everything is no fault.
+    return { name: command, ok: true, says };
+  });
+}
+
+function linesOf({ name, ok, says, mend }: Check, { terminal }: Context): string {
+  const mark = ok ? terminal.paint('green', '✓') : terminal.paint('red', '✗');
+  const line = `${mark} ${name.padEnd(28)} ${says}`;
+  return mend === undefined ? line : `${line}\n${mend.replace(/^/gm, '    ')}`;
+}

@@ -1,0 +1,89 @@
+import { createInterface } from 'node:readline';
+import { Writable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { Api } from '../api';
+import {
+  defaultUrl,
+  isInTheClear,
+  nameOf,
+  profilesFile,
+  readProfiles,
+  urlOf,
+  writeProfiles,
+} from '../connection';
+import type { Context } from '../context';
+import { Failure, usage } from '../failure';
+
+interface Application {
+  readonly id: string;
+  readonly name: string;
+  readonly type: 'management' | 'private' | 'public';
+  readonly permissions?: readonly string[];
+}
+
+interface LoginOptions {
+  readonly allowHttp?: boolean;
+}
+
+/** Stores a key for the URL, beside that of the other kind if there is one. */
+export async function login(context: Context, { allowHttp }: LoginOptions): Promise<void> {
+  const { asked, env, terminal, signal } = context;
+  const name = nameOf(asked, env);
+  const profiles = readProfiles(env);
+  const url = urlOf(asked.url ?? env.GLOVEBOX_URL ?? profiles[name]?.url ?? defaultUrl);
+  if (isInTheClear(url) && !allowHttp) {
+    throw usage(`${url} is not encrypted.`, 'Use https, or say --allow-http.');
+  }
+  const key = await readKey(context, url);
+  const asking = new Api(url, key, signal).get<Application>('/applications/key');
+  const application = await terminal.progress(`asking ${url}`, asking);
+  const { type } = application;
+  if (type === 'public') {
+    throw new Failure('refused', 'That is a key of a public application, which runs nothing.');
+  }
+  const kept = profiles[name]?.url === url ? profiles[name] : { url };
+  const member = type === 'management' ? 'managementKey' : 'privateKey';
+  writeProfiles(env, { ...profiles, [name]: { ...kept, [member]: key } });
+  const file = profilesFile(env);
+  terminal.result(
+    { profile: name, url, application: { id: application.id, name: application.name, type }, file },
+    `${terminal.paint('green', '✓')} ${application.name} (${type}) at ${url}, in ${file}`,
+  );
+}
+
+export function logout({ asked, env, terminal }: Context): void {
+  const name = nameOf(asked, env);
+  const { [name]: gone, ...others } = readProfiles(env);
+  if (gone) writeProfiles(env, others);
+  const words = gone ? `The keys for ${gone.url} are deleted.` : 'There was nothing to delete.';
+  terminal.result({ profile: name, deleted: gone !== undefined }, words);
+}
+
+async function readKey({ env, terminal, signal }: Context, url: string): Promise<string> {
+  const given = env.GLOVEBOX_KEY || (process.stdin.isTTY ? await askFor(url) : await piped());
+  const key = given.trim();
+  if (signal.aborted) throw new Failure('interrupted', 'Interrupted.');
+  if (/^[!-~]{8,300}$/.test(key)) return key;
+  terminal.say('A key is like key_… of `POST /applications`, or of the start of Glovebox.');
+  throw usage(key === '' ? 'There was no key on standard input.' : 'That is no key.');
+
+  function piped(): Promise<string> {
+    return text(process.stdin);
+  }
+}
+
+/** Nothing of the key is shown while it is typed. */
+function askFor(url: string): Promise<string> {
+  process.stderr.write(`Key for ${url}: `);
+  const output = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const lines = createInterface({ input: process.stdin, output, terminal: true });
+  return new Promise((resolve) => {
+    lines.once('close', () => resolve(''));
+    lines.once('SIGINT', () => process.emit('SIGINT'));
+    lines.once('line', (line) => {
+      process.stderr.write('\n');
+      resolve(line);
+      lines.close();
+    });
+  });
+}

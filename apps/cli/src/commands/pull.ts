@@ -1,0 +1,74 @@
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { Context } from '../context';
+import { codeFileOf, compare, yamlFileOf, type Compared } from '../project/compare';
+import { textOfSheet } from '../project/items';
+import { findProject } from '../project/project';
+import { Secret } from '../project/yaml-file';
+
+interface PullOptions {
+  readonly force?: boolean;
+}
+
+type Change = 'same' | 'written' | 'kept' | 'only here';
+
+/** Writes what is deployed into files. A file that says something else stays, unless forced. */
+export async function pull(context: Context, { force = false }: PullOptions): Promise<void> {
+  const { terminal, cwd } = context;
+  const root = findProject(cwd);
+  const comparing = compare(root, context.api());
+  const all = await terminal.progress('reading what is deployed', comparing);
+  const changes = all.map((one) => ({ ...one, change: pullOne(root, one, force) }));
+  for (const { kind, slug, change } of changes) {
+    if (change === 'same' && !terminal.isJson) continue;
+    const mark =
+      change === 'written' ? terminal.paint('green', '✓') : terminal.paint('yellow', '!');
+    terminal.result({ kind, slug, change }, `${mark} ${kind} ${slug}: ${change}`);
+  }
+  const keptOnes = changes.filter(({ change }) => change === 'kept').length;
+  if (keptOnes > 0) {
+    terminal.say(
+      `${keptOnes} differ and were kept: \`glovebox diff\`, or \`glovebox pull --force\`.`,
+    );
+  }
+}
+
+function pullOne(root: string, one: Compared, force: boolean): Change {
+  const { kind, slug, local, deployed, isSame } = one;
+  if (isSame) return 'same';
+  if (!deployed) return 'only here';
+  if (local && !force) return 'kept';
+  const yaml = yamlFileOf(kind, slug);
+  const id = deployed.item.id;
+  const head = id === undefined ? '' : `# Until the first push it has no slug.\nid: ${id}\n`;
+  write(root, yaml, head + textOfSheet(deployed.sheet, secretsOf(one)));
+  for (const name of new Set([
+    ...Object.keys(local?.sheet.code ?? {}),
+    ...Object.keys(deployed.sheet.code),
+  ])) {
+    const text = deployed.sheet.code[name];
+    if (text !== undefined && text === local?.sheet.code[name]) continue;
+    const file = codeFileOf(kind, slug, name);
+    // What is deployed is JavaScript.
+    rmSync(join(root, `${file}.ts`), { force: true });
+    if (text === undefined) rmSync(join(root, `${file}.js`), { force: true });
+    else write(root, `${file}.js`, text);
+  }
+  return 'written';
+}
+
+/** Where the file says how a value is found, it goes on saying so. */
+function secretsOf({ local }: Compared): (name: string) => Secret {
+  const files = local?.files;
+  const key = files?.kind === 'proxy' ? files.privateKey : undefined;
+  return (name) => {
+    const said = name === 'client_certificate.private_key' ? key : files?.configuration[name];
+    return said ?? new Secret('keep');
+  };
+}
+
+function write(root: string, file: string, text: string): void {
+  const path = join(root, file);
+  if (!existsSync(dirname(path))) mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text);
+}

@@ -1,0 +1,5 @@
+#!/usr/bin/env node
+import { takeEnvironment } from './config';
+import { run } from './program';
+
+void run(process, takeEnvironment());

@@ -1,0 +1,158 @@
+import { Command, CommanderError, Option } from 'commander';
+import { contextOf, type Context, type GlobalOptions } from './context';
+import { codeOf, exitCodes, Failure } from './failure';
+import { Terminal } from './terminal';
+import { version } from './version';
+
+/** A command gets its options, then its arguments. It is loaded when it is called. */
+type Run = (context: Context, options: never, ...args: string[]) => void | Promise<void>;
+
+const exitText = `
+Exit codes:
+  0 done · 1 what was run failed · 2 written wrongly, nothing was sent · 3 no key, or it may not
+  4 Glovebox refused it · 5 no answer · 6 changed by others meanwhile, nothing written · 130 interrupted
+
+Environment:
+  GLOVEBOX_KEY, GLOVEBOX_PRIVATE_KEY, GLOVEBOX_URL, GLOVEBOX_PROFILE, NO_COLOR, FORCE_COLOR`;
+
+export function programOf(contextFor: (options: GlobalOptions) => Context): Command {
+  const program = new Command('glovebox')
+    .description('The author’s loop of Glovebox: write, try, test and deploy reactors and proxies.')
+    .version(version)
+    .addOption(new Option('--profile <name>', 'which stored URL and keys (default: "default")'))
+    .option('--url <url>', 'where Glovebox is')
+    .option('--json', 'results as JSON on standard output, one value a line')
+    .option('--no-color', 'no colours')
+    .addHelpText('after', exitText)
+    .showHelpAfterError('`glovebox --help` and `glovebox COMMAND --help` list what there is.')
+    .enablePositionalOptions(false)
+    .exitOverride();
+  const add = (usage: string, about: string, load: () => Promise<Run>): Command => {
+    const command = program.command(usage).description(about);
+    return command.copyInheritedSettings(program).action(async (...given: unknown[]) => {
+      const options = command.optsWithGlobals<GlobalOptions>();
+      const names = given.slice(0, -2).flat() as string[];
+      const run = await load();
+      await run(contextFor(options), options as never, ...names);
+    });
+  };
+
+  add('login', 'store a key, which is read from standard input', async () => {
+    return (await import('./commands/login')).login;
+  }).option('--allow-http', 'send the key through a network in the clear');
+  add('logout', 'delete the stored keys of the profile', async () => {
+    return (await import('./commands/login')).logout;
+  });
+  add(
+    'doctor',
+    'what is wrong with URL, keys, clock and versions, and how to mend it',
+    async () => {
+      return (await import('./commands/doctor')).doctor;
+    },
+  );
+  add('open [name]', 'the address of the console, or of a reactor or proxy in it', async () => {
+    return (await import('./commands/open')).open;
+  }).option('--print', 'print it, and open no browser');
+  add('init [folder]', 'a folder with a reactor, a proxy, a test and types', async () => {
+    return (await import('./commands/init')).init;
+  });
+  add('dev <name>', 'run the code of a reactor or proxy in the sandbox on every save', async () => {
+    return (await import('./commands/dev')).dev;
+  })
+    .option('--args <file>', 'its arguments (default: args.json, of a proxy call.json, beside it)')
+    .option('--network', 'let the code connect')
+    .option('--svc', 'give the code its svc; needs token:use')
+    .option('--once', 'run once: 0 completed, 1 failed');
+  add('test [files...]', 'run the tests of the folder, their code in the sandbox', async () => {
+    return (await import('./commands/test')).test;
+  })
+    .option('-t, --test-name-pattern <pattern>', 'only tests of these names')
+    .option('--concurrency <number>', 'files at the same time', '2');
+  add('invoke <name>', 'call a deployed reactor, and show what it returns', async () => {
+    return (await import('./commands/invoke')).invoke;
+  })
+    .option('--args <file>', 'its arguments as JSON; - is standard input')
+    .option('--async', 'run it in the background, and wait for its result')
+    .option('--callback-url <url>', 'with --async: where the webhook goes')
+    .option('--timeout-ms <ms>', 'with --async: how long it may run')
+    .option('--idempotency-key <key>', 'a call with the same key is carried out once');
+  add('logs', 'calls and runs, one line each', async () => {
+    return (await import('./commands/logs')).logs;
+  })
+    .option('-f, --follow', 'go on with what comes')
+    .option('--only <kind>', 'calls or runs')
+    .option('--failed', 'only what failed')
+    .option('--name <name>', 'only those of this reactor or proxy')
+    .option('--trace-id <id>', 'only those of this call')
+    .option('--since <minutes>', 'how far back to begin', '10');
+  add('diff', 'what push would change', async () => (await import('./commands/diff')).diff).option(
+    '--exit-code',
+    '1 where files and deployment differ',
+  );
+  add('push', 'deploy the folder: all of it, or nothing', async () => {
+    return (await import('./commands/push')).push;
+  })
+    .option('-m, --message <text>', 'why, for whoever reads the list of deployments')
+    .option('--dry-run', 'say what would change, and change nothing')
+    .option('--prune', 'delete what was deployed from files that are gone')
+    .option('--force', 'overwrite what was changed by others meanwhile');
+  add('pull', 'write what is deployed into files; values stay where they are', async () => {
+    return (await import('./commands/pull')).pull;
+  }).option('--force', 'overwrite files that differ');
+  add('completion <shell>', 'a script for bash, zsh or fish', async () => {
+    return (await import('./commands/completion')).completion;
+  });
+  const hidden = program.command('complete [words...]', { hidden: true }).allowUnknownOption();
+  hidden.copyInheritedSettings(program).action(async (words: string[]) => {
+    const { complete } = await import('./commands/completion');
+    complete(contextFor({ color: false }), {}, ...words);
+  });
+  return program;
+}
+
+export async function run(process: NodeJS.Process, env: NodeJS.ProcessEnv): Promise<void> {
+  const interruption = new AbortController();
+  const interrupt = (): void => {
+    // The second one does not wait.
+    if (interruption.signal.aborted) process.exit(exitCodes.interrupted);
+    interruption.abort();
+  };
+  process.on('SIGINT', interrupt).on('SIGTERM', interrupt);
+  // Whoever reads has enough, as `head` does.
+  process.stdout.on('error', (error) => {
+    if (codeOf(error) === 'EPIPE') process.exit(0);
+    throw error;
+  });
+  let context: Context | undefined;
+  const program = programOf((options) => {
+    context = contextOf(options, env, process, interruption.signal);
+    return context;
+  });
+  try {
+    await program.parseAsync(process.argv);
+  } catch (error) {
+    process.exitCode = explain(error, context, env);
+  }
+}
+
+function explain(error: unknown, context: Context | undefined, env: NodeJS.ProcessEnv): number {
+  // Commander has said it.
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitCodes.usage;
+  const { stdout, stderr } = process;
+  const isJson = process.argv.includes('--json');
+  const terminal =
+    context?.terminal ?? new Terminal(stdout, stderr, { json: isJson, colour: true }, env);
+  if (!(error instanceof Failure)) {
+    terminal.say(`A fault of the program itself: ${(error as Error).stack ?? String(error)}`);
+    return exitCodes.failed;
+  }
+  const { exit, message, hint, details } = error;
+  if (terminal.isJson) {
+    const shown = { ...details, exit, message, ...(hint === undefined ? {} : { hint }) };
+    terminal.say(JSON.stringify({ error: shown }));
+  } else {
+    terminal.say(`${terminal.paint('red', '✗')} ${message}`);
+    if (hint !== undefined) terminal.say(hint.replace(/^/gm, '  '));
+  }
+  return exitCodes[exit];
+}

@@ -1,0 +1,126 @@
+import { basename, dirname, join } from 'node:path';
+import type { BuildFailure, BuildOptions, Metafile, Plugin } from 'esbuild';
+import { usage, type Failure } from '../failure';
+import type { CodeFile } from './project';
+import { readText } from './yaml-file';
+
+/** Code as it is sent. */
+export interface Bundle {
+  readonly file: string;
+  readonly code: string;
+  /** The source map. Undefined: the code is the file. */
+  readonly map?: string;
+  /** All files that are in it, relative to the project. */
+  readonly inputs: readonly string[];
+}
+
+/** Characters of code that the API takes. */
+const codeMax = 50_000;
+
+/**
+ * A file with `export default` and what it imports, as one file that exports a function. The same
+ * files make the same code on every machine.
+ */
+export async function bundle(root: string, { file, runtime }: CodeFile): Promise<Bundle> {
+  if (file.endsWith('.js')) return { file, code: readText(root, file), inputs: [file] };
+  const options = optionsOf(root, file, runtime);
+  const whole = await build(file, options);
+  if (whole.code.length <= codeMax) return whole;
+  const small = await build(file, { ...options, minify: true });
+  if (small.code.length <= codeMax) return small;
+  throw usage(
+    `${file} has ${small.code.length} characters with what it imports; ${codeMax} are the most.`,
+    `The largest parts:\n${small.largest.join('\n')}`,
+  );
+}
+
+/** Stands in source maps for the line that exports the function of the file. */
+export const entryName = 'glovebox-entry.js';
+
+const optionsOf = (root: string, file: string, runtime: string): BuildOptions => ({
+  absWorkingDir: root,
+  stdin: {
+    contents: `import code from './${basename(file)}'; module.exports = code;`,
+    resolveDir: join(root, dirname(file)),
+    sourcefile: entryName,
+  },
+  outfile: join(root, 'reactor.js'),
+  bundle: true,
+  platform: 'node',
+  target: runtime,
+  format: 'cjs',
+  define: { 'process.env.NODE_ENV': '"production"' },
+  plugins: [offered],
+  charset: 'utf8',
+  legalComments: 'none',
+  sourcemap: 'external',
+  sourcesContent: false,
+  logLevel: 'silent',
+});
+
+/** A package that the project has is bundled. Any other one is that of the sandbox, or missing there. */
+const offered: Plugin = {
+  name: 'offered',
+  setup(build) {
+    build.onResolve({ filter: /^@svc\// }, () => ({ external: true }));
+    build.onResolve({ filter: /^[^./]/ }, async ({ path, pluginData, kind, ...from }) => {
+      if (pluginData === offered.name || kind === 'entry-point') return undefined;
+      const { resolveDir, importer } = from;
+      const found = await build.resolve(path, {
+        ...{ kind, resolveDir, importer, pluginData: offered.name },
+      });
+      return found.errors.length > 0 ? { path, external: true } : found;
+    });
+  },
+};
+
+async function build(
+  file: string,
+  options: BuildOptions,
+): Promise<Bundle & { readonly largest: readonly string[] }> {
+  const esbuild = await bundler();
+  const made = await esbuild
+    .build({ ...options, write: false, metafile: true })
+    .catch((error: unknown) => {
+      throw explained(error as BuildFailure);
+    });
+  const textOf = (end: string): string =>
+    made.outputFiles.find(({ path }) => path.endsWith(end))?.text ?? '';
+  return {
+    file,
+    code: textOf('.js'),
+    map: textOf('.map'),
+    inputs: Object.keys(made.metafile.inputs).filter((name) => name !== entryName),
+    largest: largestOf(made.metafile),
+  };
+}
+
+/** A program of each platform, which npm installs beside this one. */
+export async function bundler(): Promise<typeof import('esbuild')> {
+  try {
+    return await import('esbuild');
+  } catch (error) {
+    const why = `esbuild, which bundles code, cannot be loaded: ${(error as Error).message}`;
+    throw usage(why, 'Install glovebox again with npm, with optional dependencies.');
+  }
+}
+
+function largestOf({ outputs }: Metafile): string[] {
+  return Object.values(outputs)
+    .flatMap(({ inputs }) => Object.entries(inputs))
+    .map(([name, { bytesInOutput }]) => [bytesInOutput, name] as const)
+    .sort(([a], [b]) => b - a)
+    .slice(0, 5)
+    .map(([bytes, name]) => `${bytes} ${name}`);
+}
+
+function explained(failure: BuildFailure): Failure | BuildFailure {
+  if (!Array.isArray(failure.errors)) return failure;
+  const lines = failure.errors.map(({ text, location }) => {
+    if (!location) return text;
+    const { file, line, column, lineText } = location;
+    const at = `${file}:${line}:${column + 1}: ${text}`;
+    return `${at}\n${lineText}\n${' '.repeat(column)}^`;
+  });
+  return usage(lines.join('\n'));
+}

@@ -1,0 +1,215 @@
+import { bundle, type Bundle } from './bundle';
+import {
+  valueOf,
+  type CodeFile,
+  type ProxyFiles,
+  type ReactorFiles,
+  type ResourceFiles,
+} from './project';
+import { writeYaml, type Secret } from './yaml-file';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+type Json = Readonly<Record<string, unknown>>;
+
+export type Kind = 'application' | 'reactor' | 'proxy';
+
+/** A resource as a deployment takes it. Null in `configuration`: the stored value stays. */
+export interface Item extends Json {
+  readonly kind: Kind;
+  readonly slug: string;
+  /** Of a resource that has no slug yet. */
+  readonly id?: string;
+}
+
+export interface LocalItem {
+  readonly item: Item;
+  readonly files: ResourceFiles;
+  /** By the member that has the code. */
+  readonly bundles: Readonly<Record<string, Bundle>>;
+}
+
+/** What the files say. Without an environment, no value is read. */
+export async function itemOf(
+  root: string,
+  files: ResourceFiles,
+  env: Environment | undefined,
+): Promise<LocalItem> {
+  const { kind, slug } = files;
+  switch (kind) {
+    case 'application':
+      return { files, bundles: {}, item: { kind, slug, ...files.members } };
+    case 'reactor':
+      return reactorItem(root, files, env);
+    case 'proxy':
+      return proxyItem(root, files, env);
+  }
+}
+
+async function reactorItem(
+  root: string,
+  files: ReactorFiles,
+  env: Environment | undefined,
+): Promise<LocalItem> {
+  const { kind, slug, code, declared, members } = files;
+  const { description, icon, request_parameters, formula_name, application, ...others } = members;
+  const made = await bundle(root, code);
+  const formula = {
+    ...{ name: formula_name, description, icon, request_parameters },
+    ...{ code: made.code, runtime: code.runtime, configuration: declared },
+  };
+  const item = {
+    ...{ kind, slug, ...others, ...acting(application) },
+    formula: Object.fromEntries(Object.entries(formula).filter(([, value]) => value !== undefined)),
+    configuration: configurationOf(root, files, env),
+  };
+  return { files, item, bundles: { 'formula.code': made } };
+}
+
+async function proxyItem(
+  root: string,
+  files: ProxyFiles,
+  env: Environment | undefined,
+): Promise<LocalItem> {
+  const { kind, slug, members, request, response, privateKey, yaml } = files;
+  const { application, client_certificate: certificate, ...others } = members;
+  const bundles: Record<string, Bundle> = {};
+  const transforms: Record<string, unknown> = {};
+  const sides: readonly (readonly [string, CodeFile | undefined])[] = [
+    ['request_transform', request],
+    ['response_transform', response],
+  ];
+  for (const [member, code] of sides) {
+    if (!code) continue;
+    const made = await bundle(root, code);
+    bundles[`${member}.code`] = made;
+    transforms[member] = { code: made.code, runtime: code.runtime };
+  }
+  const path = ['client_certificate', 'private_key'];
+  const key = env && privateKey && valueOf(root, yaml, path, privateKey, env);
+  const item = {
+    ...{ kind, slug, ...others, ...transforms, ...acting(application) },
+    ...(certificate === undefined
+      ? {}
+      : {
+          client_certificate: {
+            ...(certificate as Json),
+            ...(key === undefined ? {} : { private_key: key }),
+          },
+        }),
+    configuration: configurationOf(root, files, env),
+  };
+  return { files, item, bundles };
+}
+
+const uuid = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
+
+const acting = (application: unknown): Json => {
+  if (typeof application !== 'string') return application === undefined ? {} : { application };
+  return { application: uuid.test(application) ? { id: application } : { slug: application } };
+};
+
+function configurationOf(
+  root: string,
+  { configuration, yaml }: ReactorFiles | ProxyFiles,
+  env: Environment | undefined,
+): Record<string, string | null> {
+  const entries = Object.entries(configuration).map(([name, secret]) => {
+    const path = ['configuration', name];
+    return [name, (env && valueOf(root, yaml, path, secret, env)) ?? null] as const;
+  });
+  return Object.fromEntries(entries);
+}
+
+/** The files of a resource: its members, and its code by the names of its files without an end. */
+export interface Sheet {
+  readonly yaml: Json;
+  readonly code: Readonly<Record<string, string>>;
+}
+
+const defaults: Json = { isolation: 'warm', require_auth: true, detokenize: true };
+
+/** Two sheets that mean the same are equal. */
+export function sheetOf({ kind, slug: _, id: __, ...item }: Item): Sheet {
+  const { formula, request_transform, response_transform, application, configuration, ...members } =
+    item as Readonly<Record<string, Json | undefined>>;
+  const names =
+    configuration && Object.fromEntries(Object.keys(configuration).map((name) => [name, {}]));
+  if (kind !== 'reactor') {
+    const { private_key: ___, ...certificate } = members.client_certificate ?? {};
+    const yaml = plain({
+      ...members,
+      ...(Object.keys(certificate).length > 0 ? { client_certificate: certificate } : {}),
+      application: application?.slug ?? application?.id,
+      request_transform: request_transform && { runtime: request_transform.runtime },
+      response_transform: response_transform && { runtime: response_transform.runtime },
+    });
+    const code = {
+      ...(request_transform && { request: String(request_transform.code) }),
+      ...(response_transform && { response: String(response_transform.code) }),
+    };
+    return { yaml: withConfiguration(yaml, names), code };
+  }
+  const {
+    code,
+    name,
+    configuration: declared,
+    request_parameters,
+    type: ____,
+    ...ofFormula
+  } = formula ?? {};
+  const yaml = plain({
+    ...members,
+    ...ofFormula,
+    application: application?.slug ?? application?.id,
+    formula_name: name === item.name ? undefined : name,
+    request_parameters: (request_parameters as readonly Json[] | undefined)?.map((parameter) =>
+      Object.fromEntries(Object.entries(parameter).filter(([, value]) => value !== false)),
+    ),
+  });
+  const said = (declared as readonly Json[] | undefined)?.map(({ name: of, type, description }) => [
+    of,
+    plain({ type: type === 'string' ? undefined : type, description }),
+  ]);
+  return {
+    yaml: withConfiguration(yaml, said && Object.fromEntries(said)),
+    code: { code: String(code) },
+  };
+}
+
+function withConfiguration(yaml: Json, configuration: Json | undefined): Json {
+  const isEmpty = configuration === undefined || Object.keys(configuration).length === 0;
+  return isEmpty ? yaml : { ...yaml, configuration };
+}
+
+function plain(members: Json): Json {
+  const isSaid = ([name, value]: readonly [string, unknown]): boolean =>
+    value !== undefined &&
+    value !== null &&
+    value !== defaults[name] &&
+    !(typeof value === 'object' && Object.keys(value).length === 0);
+  return Object.fromEntries(Object.entries(members).filter(isSaid));
+}
+
+const order = ['formula_name', 'name', 'type', 'runtime', 'description', 'destination_url'];
+const rank = (name: string): number =>
+  (order.indexOf(name) + 1 || order.length + 1) + (name === 'configuration' ? 1 : 0);
+
+/** The text of a sheet, with the members in a fixed order. */
+export function textOfSheet({ yaml }: Sheet, secretOf: (name: string) => Secret): string {
+  const { configuration = {}, client_certificate: certificate, ...members } = yaml;
+  const values = Object.entries(configuration as Json).map(([name, said]) => {
+    const isShort = Object.keys(said as Json).length === 0;
+    const value = secretOf(name);
+    return [name, isShort ? value : { ...(said as Json), value }];
+  });
+  const key = secretOf('client_certificate.private_key');
+  const whole = {
+    ...members,
+    ...(certificate === undefined
+      ? {}
+      : { client_certificate: { ...certificate, private_key: key } }),
+    ...(values.length > 0 ? { configuration: Object.fromEntries(values) } : {}),
+  };
+  const sorted = Object.entries(whole).sort(([a], [b]) => rank(a) - rank(b) || (a < b ? -1 : 1));
+  return writeYaml(Object.fromEntries(sorted));
+}

@@ -1,0 +1,124 @@
+import type { Sql } from '@glovebox/database';
+import { notFound } from '@glovebox/problems';
+import type { Place, Sealer } from '@glovebox/seal';
+import { keepCode, readCodes } from '../code/code-texts';
+import type { DeployedKind, ItemChange } from './deployments.dto';
+import { withCode, withoutCode, type Document } from './documents';
+
+/** The newest deployments of a tenant are kept, and no more of them … */
+const deploymentsMax = 50;
+/** … nor more bytes, with the code that each put in force. The newest stays in any case. */
+const deploymentsBytesMax = 64 * 1024 * 1024;
+
+/** A resource as a deployment left it. */
+export interface Deployed {
+  readonly kind: DeployedKind;
+  readonly slug: string;
+  readonly id: string;
+  readonly formulaId?: string | undefined;
+  /** Of a proxy, so that it comes back with its key. */
+  readonly key?: string | undefined;
+  readonly document: Document;
+}
+
+const placeOf = (tenantId: string, record: string): Place => ({
+  table: 'deployments',
+  column: 'state',
+  tenantId,
+  record,
+});
+
+interface StateRow {
+  readonly id: string;
+  readonly state: Buffer;
+  readonly codeIds: string[];
+}
+
+const columns = `id, state, code_ids AS "codeIds"`;
+
+/** All that was deployed from files and not pruned since. Undefined: nothing ever was. */
+export async function newestDeployed(
+  sql: Sql,
+  sealer: Sealer,
+  tenantId: string,
+): Promise<{ readonly id: string; readonly items: Deployed[] } | undefined> {
+  const [row] = await sql.query<StateRow>(
+    `SELECT ${columns} FROM deployments WHERE tenant_id = $1 ORDER BY id DESC LIMIT 1`,
+    [tenantId],
+  );
+  return row && { id: row.id, items: await openState(sql, sealer, tenantId, row) };
+}
+
+/** All that a deployment had put in force. */
+export async function deployedBy(
+  sql: Sql,
+  sealer: Sealer,
+  tenantId: string,
+  id: string,
+): Promise<Deployed[]> {
+  const [row] = await sql.query<StateRow>(
+    `SELECT ${columns} FROM deployments WHERE tenant_id = $1 AND id = $2`,
+    [tenantId, id],
+  );
+  if (!row) throw notFound('deployment');
+  return openState(sql, sealer, tenantId, row);
+}
+
+async function openState(
+  sql: Sql,
+  sealer: Sealer,
+  tenantId: string,
+  { id, state, codeIds }: StateRow,
+): Promise<Deployed[]> {
+  const opened = await sealer.open(placeOf(tenantId, id), state);
+  const codes = await readCodes(sql, sealer, tenantId, codeIds);
+  const stored = JSON.parse(opened.toString('utf8')) as Deployed[];
+  return stored.map((item) => ({ ...item, document: withCode(item.document, codes) }));
+}
+
+export interface NewDeployment {
+  readonly id: string;
+  readonly tenantId: string;
+  readonly message: string | null;
+  readonly rollbackOf: string | null;
+  readonly createdBy: string | null;
+  readonly traceId: string;
+  readonly changes: readonly ItemChange[];
+  readonly items: readonly Deployed[];
+}
+
+/** Keeps what a deployment puts in force, and forgets the oldest. */
+export async function keepDeployment(
+  sql: Sql,
+  sealer: Sealer,
+  deployment: NewDeployment,
+): Promise<void> {
+  const { id, tenantId } = deployment;
+  const codes = new Set<string>();
+  const stored = deployment.items.map((item) => {
+    const without = withoutCode(item.document);
+    for (const code of without.codes) codes.add(code);
+    return { ...item, document: without.stored };
+  });
+  const codeIds = await keepCode(sql, sealer, tenantId, [...codes]);
+  const state = await sealer.seal(placeOf(tenantId, id), JSON.stringify(stored));
+  const bytes = [...codes].reduce((sum, code) => sum + Buffer.byteLength(code), state.length);
+  await sql.query(
+    `INSERT INTO deployments (tenant_id, id, message, rollback_of, changes, state, code_ids, bytes,
+       trace_id, created_by, created_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, now())`,
+    [
+      ...[tenantId, id, deployment.message, deployment.rollbackOf],
+      ...[JSON.stringify(deployment.changes), state, codeIds, bytes],
+      ...[deployment.traceId, deployment.createdBy],
+    ],
+  );
+  await sql.query(
+    `DELETE FROM deployments WHERE tenant_id = $1 AND id IN (
+       SELECT id FROM (
+         SELECT id, row_number() OVER newest AS nth, sum(bytes) OVER newest AS so_far
+         FROM deployments WHERE tenant_id = $1 WINDOW newest AS (ORDER BY id DESC)) placed
+       WHERE nth > 1 AND (nth > $2 OR so_far > $3))`,
+    [tenantId, deploymentsMax, deploymentsBytesMax],
+  );
+}

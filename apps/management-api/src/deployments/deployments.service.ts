@@ -1,0 +1,174 @@
+import { Injectable } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
+import type { Actor } from '@glovebox/access';
+import { timeOrderedId, type CursorQuery, type Sql } from '@glovebox/database';
+import { notFound, Problem } from '@glovebox/problems';
+import { change, type Author, type ChangeOutcome } from '../changes/change';
+import { Context, type ManagementContext } from '../context';
+import { asSql, eachInTenant } from '../database/in-tenant';
+import { tagOf } from '../http/entity-tags';
+import { toCursorPage } from '../lists/cursor';
+import { rowsOf, type Page } from '../lists/page';
+import { ProxiesService } from '../proxies/proxies.service';
+import { ReactorFormulasService } from '../reactor-formulas/reactor-formulas.service';
+import { ReactorsService } from '../reactors/reactors.service';
+import { requireId } from '../runs/runs.service';
+import { deployedBy, keepDeployment, newestDeployed, type Deployed } from './deployed-set';
+import { findDeployment, listDeployments, toDetails, toShown } from './find-deployments';
+import { PuttingInForce, type Putting } from './putting-in-force';
+import { readItem, readItems, type Wanted } from './read-items';
+import type {
+  CreateDeployment,
+  DeploymentDetails,
+  DeploymentResponse,
+  RollbackInput,
+} from './deployments.dto';
+
+/** What was written is taken back: it was asked for in order to see what it would be. */
+class TakenBack extends Error {
+  constructor(readonly result: DeploymentResponse) {
+    super('A dry run');
+  }
+}
+
+interface Deploying {
+  readonly input: RollbackInput;
+  readonly prune: boolean;
+  readonly rollbackOf: string | null;
+  /** Reads what is wanted, under the lock of the tenant's deployments. */
+  readonly wanted: (sql: Sql) => Promise<readonly Wanted[]>;
+}
+
+@Injectable()
+export class DeploymentsService {
+  constructor(
+    @Context() private readonly ctx: ManagementContext,
+    private readonly formulas: ReactorFormulasService,
+    private readonly reactors: ReactorsService,
+    private readonly proxies: ProxiesService,
+  ) {}
+
+  /** Puts a set of resources in force: all of it at once, or nothing. */
+  async deploy(actor: Actor, author: Author, input: CreateDeployment): Promise<DeploymentResponse> {
+    const wanted = await readItems(input.items);
+    return this.#put(actor, author, {
+      ...{ input, prune: input.prune ?? false, rollbackOf: null },
+      wanted: () => Promise.resolve(wanted),
+    });
+  }
+
+  /** Puts in force what a deployment had put in force. */
+  async rollback(
+    actor: Actor,
+    author: Author,
+    deploymentId: string,
+    input: RollbackInput,
+  ): Promise<DeploymentResponse> {
+    const id = requireId(deploymentId, 'deployment');
+    const { sealer } = this.ctx;
+    return this.#put(actor, author, {
+      ...{ input, prune: true, rollbackOf: id },
+      wanted: async (sql) => (await deployedBy(sql, sealer, author.tenantId, id)).map(toWanted),
+    });
+  }
+
+  async list({ principal: { tenantId } }: Actor, query: CursorQuery): Promise<Page> {
+    const rows = await listDeployments(
+      eachInTenant(this.ctx.dataSource, tenantId),
+      tenantId,
+      query,
+    );
+    const byId = new Map(rows.map((row) => [row.id, row]));
+    return toCursorPage(query, [...byId.keys()], (ids) =>
+      rowsOf(
+        ids,
+        (portion) => Promise.resolve(portion.ids.flatMap((id) => byId.get(id) ?? [])),
+        toShown,
+      ),
+    );
+  }
+
+  async get({ principal: { tenantId } }: Actor, deploymentId: string): Promise<DeploymentDetails> {
+    const id = requireId(deploymentId, 'deployment');
+    const row = await findDeployment(eachInTenant(this.ctx.dataSource, tenantId), tenantId, id);
+    if (!row) throw notFound('deployment');
+    return toDetails(row);
+  }
+
+  async #put(actor: Actor, author: Author, deploying: Deploying): Promise<DeploymentResponse> {
+    const isDry = deploying.input.dry_run ?? false;
+    // Nothing is stored of a dry run, so its outcome cannot be either.
+    const by = isDry ? { ...author, claim: undefined } : author;
+    try {
+      return await change(this.ctx, by, 'create', async (manager) => {
+        const outcome = await this.#inForce(manager, actor, author, deploying);
+        if (isDry) throw new TakenBack(outcome.result);
+        return outcome;
+      });
+    } catch (error) {
+      if (error instanceof TakenBack) return error.result;
+      throw error;
+    }
+  }
+
+  async #inForce(
+    manager: EntityManager,
+    actor: Actor,
+    author: Author,
+    { input, prune, rollbackOf, wanted }: Deploying,
+  ): Promise<ChangeOutcome<DeploymentResponse>> {
+    const { tenantId } = author;
+    const { sealer, keyHash } = this.ctx;
+    const sql = asSql(manager);
+    await holdDeployments(sql, tenantId);
+    const before = await newestDeployed(sql, sealer, tenantId);
+    const asked = await wanted(sql);
+    const { formulas, reactors, proxies } = this;
+    const putting: Putting = {
+      ...{ formulas, reactors, proxies, manager, author },
+      deployed: before?.items ?? [],
+      tagOf: ({ id, version }) => tagOf(keyHash, id, version),
+      isForced: input.force ?? false,
+    };
+    const set = await PuttingInForce.begin(putting, asked);
+    await set.put();
+    if (prune) await set.prune();
+    set.refuseConflicts(actor.principal);
+    const { items, changes, definitions, deletions, formerCode, lines } = set.done();
+    const shown = input.dry_run ? changes : changes.map(({ etag: _, ...rest }) => rest);
+    if (changes.every((one) => one.change === 'unchanged') && set.leavesDeployed) {
+      const named = before && !input.dry_run ? { id: before.id } : {};
+      return { result: { ...named, changes: shown } };
+    }
+    const id = timeOrderedId();
+    await keepDeployment(sql, sealer, {
+      ...{ id, tenantId, rollbackOf, changes: shown, items },
+      message: input.message ?? null,
+      createdBy: author.actorId,
+      traceId: author.traceId,
+    });
+    const operation = rollbackOf === null ? 'deployment.create' : 'deployment.rollback';
+    const said = input.message === undefined ? {} : { reason: input.message };
+    return {
+      result: input.dry_run ? { changes: shown } : { id, changes: shown },
+      ...{ definitions, deletions, formerCode },
+      lines: [...lines, { operation, entityType: 'deployment', entityIds: [id], ...said }],
+    };
+  }
+}
+
+/** One deployment of a tenant at a time. The next one must see what this one does. */
+async function holdDeployments(sql: Sql, tenantId: string): Promise<void> {
+  const [row] = await sql.query<{ held: boolean }>(
+    `SELECT pg_try_advisory_xact_lock(hashtextextended('deployments of ' || $1, 0)) AS held`,
+    [tenantId],
+  );
+  if (row?.held) return;
+  throw new Problem('conflict', { detail: 'Another deployment of the tenant is under way.' });
+}
+
+function toWanted({ kind, slug, id, formulaId, key, document }: Deployed): Wanted {
+  const place = `${kind}.${slug}`;
+  const dto = readItem({ ...document, kind, slug });
+  return { place, slug, dto, former: { id, formulaId, key } };
+}
