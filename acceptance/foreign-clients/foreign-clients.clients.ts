@@ -67,6 +67,7 @@ const ofNodeSdk = {
   'sessions.create': '405',
   'webhooks.list': '404',
 };
+const ofBasisTheoryJs = { 'tenants.retrieveUsageReport': '404', 'sessions.create': '405' };
 const noSuchCall = 'this release has no such call';
 
 it.each([
@@ -75,6 +76,8 @@ it.each([
     ...(['node-sdk', '5.7.0', 32] as const),
     { ...ofNodeSdk, 'tokens.list': noSuchCall, 'tokens.search': noSuchCall },
   ],
+  ['basis-theory-js', '1.79.3', 42, ofBasisTheoryJs],
+  ['basis-theory-js', '4.30.2', 46, ofBasisTheoryJs],
 ])('%s %s calls all that Glovebox has', async (name, version, worked, failed) => {
   expect(await outcomeOf(name, version)).toEqual({ worked, failed });
 });

@@ -8,11 +8,14 @@ const { ADMIN_KEY: key } = process.env;
 const admin = new Glovebox({ key });
 const glovebox = new Glovebox();
 
-const receiver = createServer(async (req, res) => {
-  let body = '';
-  for await (const part of req) body += part;
-  receiver.emit('webhook', body, req.headers);
-  res.writeHead(201, { 'content-type': 'application/json' }).end(JSON.stringify({ got: body }));
+const receiver = createServer((req, res) => {
+  const parts = [];
+  req.on('data', (part) => parts.push(part));
+  req.on('end', () => {
+    const body = Buffer.concat(parts).toString();
+    receiver.emit('webhook', body, req.headers);
+    res.writeHead(201, { 'content-type': 'application/json' }).end(JSON.stringify({ got: body }));
+  });
 }).listen(0, '127.0.0.1');
 await once(receiver, 'listening');
 const here = `http://127.0.0.1:${receiver.address().port}`;

@@ -122,6 +122,22 @@ const texts: Readonly<Record<string, string>> = {
   person: 'The person that signed in.',
   role: 'What the person may do.',
 
+  // Deployments.
+  changes: 'What became of each resource.',
+  change: 'What became of it.',
+  counts: 'How many resources became what.',
+  created: 'Those that were made.',
+  updated: 'Those that were changed.',
+  unchanged: 'Those that stood already.',
+  pruned: 'Those that were deleted.',
+  members: 'The names of members.',
+  etag: 'The version that may be overwritten.',
+  force: 'Whether what was changed by hand meanwhile is overwritten.',
+  request_transforms: 'Changes of the request without code.',
+  response_transforms: 'Changes of the answer without code.',
+  items: 'The resources.',
+  prune: 'Whether what files have put there and do not name any more is deleted.',
+
   // The tenant.
   settings: 'Settings of the tenant.',
   secret: 'The secret, as verifiers of Standard Webhooks take it.',
@@ -241,6 +257,8 @@ const texts: Readonly<Record<string, string>> = {
 
 /** Descriptions of schemas that members refer to. */
 const schemaTexts: Readonly<Record<string, string>> = {
+  DeployedFormula: 'The formula, which is the own one of the reactor.',
+  DeployedReference: 'Another resource, by its slug.',
   CaptureWindow: 'The capture that is on.',
   Application: 'A caller, with what it may do.',
   Token: 'Stored data, as far as the caller may see it.',
