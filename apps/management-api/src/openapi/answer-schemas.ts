@@ -418,7 +418,7 @@ export const answers: Schemas = {
         position: object({ line: whole, column: whole }),
         ended: object({ outcome: text, http_status: whole, at: instant }, { run_id: uuid }),
         conflicts: {
-          ...listOf(ref('DeploymentConflict')),
+          ...listOf(ref('DeploymentConflict'), 20),
           description: 'Of a deployment: the first 20 resources that were changed meanwhile.',
         },
       },

@@ -17,7 +17,10 @@ const kind = oneOf(['application', 'reactor', 'proxy']);
 const deploymentId = '019b7a3e-52c0-7c1a-9f3b-2d4e5f607182';
 const reactorId = '6f0d6d3a-5c0b-4b3e-9d0c-0a4c1e1f7a10';
 const time = '2026-01-31T12:00:00.000Z';
-const memberNames = { ...listOf(text), description: 'Their names; those of a formula by path.' };
+const memberNames = {
+  ...listOf(text, 100),
+  description: 'Their names; those of a formula by path.',
+};
 
 const change = object(
   {
@@ -78,7 +81,7 @@ export const deploymentAnswers: Schemas = {
   },
   Deployed: {
     ...object(
-      { changes: listOf(ref('DeploymentChange')) },
+      { changes: listOf(ref('DeploymentChange'), 1_000) },
       {
         id: {
           ...uuid,
@@ -91,12 +94,12 @@ export const deploymentAnswers: Schemas = {
   },
   Deployment: { ...object(always, sometimes), example },
   DeploymentDetails: {
-    ...object({ ...always, changes: listOf(ref('DeploymentChange')) }, sometimes),
+    ...object({ ...always, changes: listOf(ref('DeploymentChange'), 1_000) }, sometimes),
     example: { ...example, changes },
   },
   DeploymentPage: object({
     pagination: ref('CursorPagination'),
-    data: listOf(ref('Deployment')),
+    data: listOf(ref('Deployment'), 100),
   }),
 };
 
@@ -127,7 +130,7 @@ export const deploymentOperations: Readonly<Record<string, OperationText>> = {
         },
       ],
     },
-    errors: [409, 422, 429],
+    errors: ['conflict', 'deployment_conflict', 'invalid_code', 'share_exhausted'],
   },
   'GET /deployments': {
     id: 'listDeployments',
@@ -154,6 +157,6 @@ export const deploymentOperations: Readonly<Record<string, OperationText>> = {
       'deleted, and what they have pruned since comes back under its id.',
     answer: 'Deployed',
     body: { message: 'Back to before the retries' },
-    errors: [409, 422, 429],
+    errors: ['conflict', 'deployment_conflict', 'invalid_code', 'share_exhausted'],
   },
 };

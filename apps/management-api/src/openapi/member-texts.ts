@@ -6,6 +6,33 @@ import type { Schema, Schemas } from './schema';
  * come first: a schema, or the member around it.
  */
 const texts: Readonly<Record<string, string>> = {
+  // Deployments.
+  'CreateDeployment.items': 'The set, in any order.',
+  prune: 'Whether what files had put in force, and is not among the items, is deleted.',
+  force: 'Whether what was changed by hand meanwhile is overwritten.',
+  'CreateDeployment.message': 'Why, for the list of deployments and the audit log.',
+  'RollbackInput.message': 'Why, for the list of deployments and the audit log.',
+  'Deployment.message': 'Why, in the words of its author.',
+  'DeploymentDetails.message': 'Why, in the words of its author.',
+  'CreateDeployment.dry_run': 'Whether the answer alone is wanted: nothing is changed.',
+  'RollbackInput.dry_run': 'Whether the answer alone is wanted: nothing is changed.',
+  'DeployedApplication.kind': 'An application.',
+  'DeployedReactor.kind': 'A reactor with its formula.',
+  'DeployedProxy.kind': 'A proxy.',
+  'DeploymentChange.kind': 'What it is.',
+  'DeploymentConflict.kind': 'What it is.',
+  'DeployedApplication.id': 'Names a resource that has no slug yet.',
+  'DeployedReactor.id': 'Names a resource that has no slug yet.',
+  'DeployedProxy.id': 'Names a resource that has no slug yet.',
+  etag: 'The version that may be overwritten, as a conflict or a dry run told it.',
+  'DeployedReactor.formula': 'Its code, with what the code declares.',
+  change: 'What the deployment does to it.',
+  changes: 'What the deployment does to each resource.',
+  counts: 'Of the resources, by what the deployment did to them.',
+  created: 'Resources that were made.',
+  updated: 'Resources that were changed.',
+  unchanged: 'Resources that stayed as they were.',
+  pruned: 'Resources that were deleted.',
   // Every resource.
   id: 'The id.',
   'CreateToken.id': 'An id of your own. Made for you by default.',
