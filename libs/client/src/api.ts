@@ -2952,7 +2952,7 @@ export interface components {
          */
         DeploymentChange: {
             /**
-             * @description Of a reactor, or of a transform.
+             * @description What it is.
              * @enum {string}
              */
             kind: "application" | "reactor" | "proxy";
@@ -2964,7 +2964,7 @@ export interface components {
              */
             id: string;
             /**
-             * @description What became of it.
+             * @description What the deployment does to it.
              * @enum {string}
              */
             change: "created" | "updated" | "unchanged" | "pruned";
@@ -2986,7 +2986,7 @@ export interface components {
          */
         DeploymentConflict: {
             /**
-             * @description Of a reactor, or of a transform.
+             * @description What it is.
              * @enum {string}
              */
             kind: "application" | "reactor" | "proxy";
@@ -3023,7 +3023,7 @@ export interface components {
          *     }
          */
         Deployed: {
-            /** @description What became of each resource. */
+            /** @description What the deployment does to each resource. */
             changes: components["schemas"]["DeploymentChange"][];
             /**
              * Format: uuid
@@ -3051,15 +3051,15 @@ export interface components {
              * @description The id.
              */
             id: string;
-            /** @description How many resources became what. */
+            /** @description Of the resources, by what the deployment did to them. */
             counts: {
-                /** @description Those that were made. */
+                /** @description Resources that were made. */
                 created: number;
-                /** @description Those that were changed. */
+                /** @description Resources that were changed. */
                 updated: number;
-                /** @description Those that stood already. */
+                /** @description Resources that stayed as they were. */
                 unchanged: number;
-                /** @description Those that were deleted. */
+                /** @description Resources that were deleted. */
                 pruned: number;
             };
             /** @description The `SVC-TRACE-ID` of the call. */
@@ -3069,7 +3069,7 @@ export interface components {
              * @description When it was made.
              */
             created_at: string;
-            /** @description The message of the error. */
+            /** @description Why, in the words of its author. */
             message?: string;
             /**
              * Format: uuid
@@ -3128,15 +3128,15 @@ export interface components {
              * @description The id.
              */
             id: string;
-            /** @description How many resources became what. */
+            /** @description Of the resources, by what the deployment did to them. */
             counts: {
-                /** @description Those that were made. */
+                /** @description Resources that were made. */
                 created: number;
-                /** @description Those that were changed. */
+                /** @description Resources that were changed. */
                 updated: number;
-                /** @description Those that stood already. */
+                /** @description Resources that stayed as they were. */
                 unchanged: number;
-                /** @description Those that were deleted. */
+                /** @description Resources that were deleted. */
                 pruned: number;
             };
             /** @description The `SVC-TRACE-ID` of the call. */
@@ -3146,9 +3146,9 @@ export interface components {
              * @description When it was made.
              */
             created_at: string;
-            /** @description What became of each resource. */
+            /** @description What the deployment does to each resource. */
             changes: components["schemas"]["DeploymentChange"][];
-            /** @description The message of the error. */
+            /** @description Why, in the words of its author. */
             message?: string;
             /**
              * Format: uuid
@@ -5225,7 +5225,7 @@ export interface components {
             /** @description The origins of the pages in browsers that may call. */
             allowed_origins?: string[];
             /**
-             * @description Of a reactor, or of a transform.
+             * @description An application.
              * @enum {string}
              */
             kind: "application";
@@ -5236,13 +5236,12 @@ export interface components {
             type: "private" | "public";
             /**
              * Format: uuid
-             * @description The id.
+             * @description Names a resource that has no slug yet.
              */
             id?: string;
-            /** @description The version that may be overwritten. */
+            /** @description The version that may be overwritten, as a conflict or a dry run told it. */
             etag?: string;
         };
-        /** @description The formula, which is the own one of the reactor. */
         DeployedFormula: {
             /** @description A name of your own for files and scripts, unique in the tenant. */
             slug?: string;
@@ -5269,7 +5268,6 @@ export interface components {
             /** @description A name for people. It need not be unique. */
             name?: string;
         };
-        /** @description Another resource, by its slug. */
         DeployedReference: {
             /**
              * Format: uuid
@@ -5288,16 +5286,16 @@ export interface components {
              */
             application_id?: string;
             /**
-             * @description Of a reactor, or of a transform.
+             * @description A reactor with its formula.
              * @enum {string}
              */
             kind: "reactor";
             /**
              * Format: uuid
-             * @description The id.
+             * @description Names a resource that has no slug yet.
              */
             id?: string;
-            /** @description The version that may be overwritten. */
+            /** @description The version that may be overwritten, as a conflict or a dry run told it. */
             etag?: string;
             /** @description A name for people. It need not be unique. */
             name: string;
@@ -5327,9 +5325,7 @@ export interface components {
             destination_url: string;
             request_transform?: components["schemas"]["TransformInput"];
             response_transform?: components["schemas"]["TransformInput"];
-            /** @description Changes of the request without code. */
             request_transforms?: unknown;
-            /** @description Changes of the answer without code. */
             response_transforms?: unknown;
             /** @description Whether calls need a key of an application with `token:use`. */
             require_auth?: boolean;
@@ -5348,16 +5344,16 @@ export interface components {
             /** @description The origins of the pages in browsers that may call. */
             allowed_origins?: string[];
             /**
-             * @description Of a reactor, or of a transform.
+             * @description A proxy.
              * @enum {string}
              */
             kind: "proxy";
             /**
              * Format: uuid
-             * @description The id.
+             * @description Names a resource that has no slug yet.
              */
             id?: string;
-            /** @description The version that may be overwritten. */
+            /** @description The version that may be overwritten, as a conflict or a dry run told it. */
             etag?: string;
             /** @description Values by name, which code reads. Stored sealed. */
             configuration?: {
@@ -5366,21 +5362,21 @@ export interface components {
             application?: components["schemas"]["DeployedReference"];
         };
         CreateDeployment: {
-            /** @description The message of the error. */
+            /** @description Why, for the list of deployments and the audit log. */
             message?: string;
-            /** @description Whether they are counted alone. */
+            /** @description Whether the answer alone is wanted: nothing is changed. */
             dry_run?: boolean;
             /** @description Whether what was changed by hand meanwhile is overwritten. */
             force?: boolean;
-            /** @description The resources. */
+            /** @description The set, in any order. */
             items: (components["schemas"]["DeployedApplication"] | components["schemas"]["DeployedReactor"] | components["schemas"]["DeployedProxy"])[];
-            /** @description Whether what files have put there and do not name any more is deleted. */
+            /** @description Whether what files had put in force, and is not among the items, is deleted. */
             prune?: boolean;
         };
         RollbackInput: {
-            /** @description The message of the error. */
+            /** @description Why, for the list of deployments and the audit log. */
             message?: string;
-            /** @description Whether they are counted alone. */
+            /** @description Whether the answer alone is wanted: nothing is changed. */
             dry_run?: boolean;
             /** @description Whether what was changed by hand meanwhile is overwritten. */
             force?: boolean;

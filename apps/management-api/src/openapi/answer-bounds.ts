@@ -10,5 +10,3 @@ export const linesMax = 202;
 export const argumentNamesMax = 100;
 /** Headers of a captured message. */
 export const headerLinesMax = 2_000;
-/** Resources that a deployment changes, those that it prunes included. */
-export const deployedChangesMax = 20_000;

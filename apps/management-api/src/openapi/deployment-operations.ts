@@ -1,4 +1,3 @@
-import { deployedChangesMax, pageEntriesMax } from './answer-bounds';
 import { page } from './list-queries';
 import type { OperationText } from './operation-text';
 import {
@@ -19,7 +18,7 @@ const deploymentId = '019b7a3e-52c0-7c1a-9f3b-2d4e5f607182';
 const reactorId = '6f0d6d3a-5c0b-4b3e-9d0c-0a4c1e1f7a10';
 const time = '2026-01-31T12:00:00.000Z';
 const memberNames = {
-  ...listOf(text, deployedChangesMax),
+  ...listOf(text, 100),
   description: 'Their names; those of a formula by path.',
 };
 
@@ -82,7 +81,7 @@ export const deploymentAnswers: Schemas = {
   },
   Deployed: {
     ...object(
-      { changes: listOf(ref('DeploymentChange'), deployedChangesMax) },
+      { changes: listOf(ref('DeploymentChange'), 1_000) },
       {
         id: {
           ...uuid,
@@ -95,15 +94,12 @@ export const deploymentAnswers: Schemas = {
   },
   Deployment: { ...object(always, sometimes), example },
   DeploymentDetails: {
-    ...object(
-      { ...always, changes: listOf(ref('DeploymentChange'), deployedChangesMax) },
-      sometimes,
-    ),
+    ...object({ ...always, changes: listOf(ref('DeploymentChange'), 1_000) }, sometimes),
     example: { ...example, changes },
   },
   DeploymentPage: object({
     pagination: ref('CursorPagination'),
-    data: listOf(ref('Deployment'), pageEntriesMax),
+    data: listOf(ref('Deployment'), 100),
   }),
 };
 
@@ -134,7 +130,7 @@ export const deploymentOperations: Readonly<Record<string, OperationText>> = {
         },
       ],
     },
-    errors: ['conflict', 'deployment_conflict', 'invalid_code'],
+    errors: ['conflict', 'deployment_conflict', 'invalid_code', 'share_exhausted'],
   },
   'GET /deployments': {
     id: 'listDeployments',
@@ -161,6 +157,6 @@ export const deploymentOperations: Readonly<Record<string, OperationText>> = {
       'deleted, and what they have pruned since comes back under its id.',
     answer: 'Deployed',
     body: { message: 'Back to before the retries' },
-    errors: ['conflict', 'deployment_conflict', 'invalid_code'],
+    errors: ['conflict', 'deployment_conflict', 'invalid_code', 'share_exhausted'],
   },
 };

@@ -6,6 +6,33 @@ import type { Schema, Schemas } from './schema';
  * come first: a schema, or the member around it.
  */
 const texts: Readonly<Record<string, string>> = {
+  // Deployments.
+  'CreateDeployment.items': 'The set, in any order.',
+  prune: 'Whether what files had put in force, and is not among the items, is deleted.',
+  force: 'Whether what was changed by hand meanwhile is overwritten.',
+  'CreateDeployment.message': 'Why, for the list of deployments and the audit log.',
+  'RollbackInput.message': 'Why, for the list of deployments and the audit log.',
+  'Deployment.message': 'Why, in the words of its author.',
+  'DeploymentDetails.message': 'Why, in the words of its author.',
+  'CreateDeployment.dry_run': 'Whether the answer alone is wanted: nothing is changed.',
+  'RollbackInput.dry_run': 'Whether the answer alone is wanted: nothing is changed.',
+  'DeployedApplication.kind': 'An application.',
+  'DeployedReactor.kind': 'A reactor with its formula.',
+  'DeployedProxy.kind': 'A proxy.',
+  'DeploymentChange.kind': 'What it is.',
+  'DeploymentConflict.kind': 'What it is.',
+  'DeployedApplication.id': 'Names a resource that has no slug yet.',
+  'DeployedReactor.id': 'Names a resource that has no slug yet.',
+  'DeployedProxy.id': 'Names a resource that has no slug yet.',
+  etag: 'The version that may be overwritten, as a conflict or a dry run told it.',
+  'DeployedReactor.formula': 'Its code, with what the code declares.',
+  change: 'What the deployment does to it.',
+  changes: 'What the deployment does to each resource.',
+  counts: 'Of the resources, by what the deployment did to them.',
+  created: 'Resources that were made.',
+  updated: 'Resources that were changed.',
+  unchanged: 'Resources that stayed as they were.',
+  pruned: 'Resources that were deleted.',
   // Every resource.
   id: 'The id.',
   'CreateToken.id': 'An id of your own. Made for you by default.',
@@ -121,22 +148,6 @@ const texts: Readonly<Record<string, string>> = {
   format: 'What the body was read as.',
   person: 'The person that signed in.',
   role: 'What the person may do.',
-
-  // Deployments.
-  changes: 'What became of each resource.',
-  change: 'What became of it.',
-  counts: 'How many resources became what.',
-  created: 'Those that were made.',
-  updated: 'Those that were changed.',
-  unchanged: 'Those that stood already.',
-  pruned: 'Those that were deleted.',
-  members: 'The names of members.',
-  etag: 'The version that may be overwritten.',
-  force: 'Whether what was changed by hand meanwhile is overwritten.',
-  request_transforms: 'Changes of the request without code.',
-  response_transforms: 'Changes of the answer without code.',
-  items: 'The resources.',
-  prune: 'Whether what files have put there and do not name any more is deleted.',
 
   // The tenant.
   settings: 'Settings of the tenant.',
@@ -257,8 +268,6 @@ const texts: Readonly<Record<string, string>> = {
 
 /** Descriptions of schemas that members refer to. */
 const schemaTexts: Readonly<Record<string, string>> = {
-  DeployedFormula: 'The formula, which is the own one of the reactor.',
-  DeployedReference: 'Another resource, by its slug.',
   CaptureWindow: 'The capture that is on.',
   Application: 'A caller, with what it may do.',
   Token: 'Stored data, as far as the caller may see it.',
