@@ -5242,6 +5242,7 @@ export interface components {
             /** @description The version that may be overwritten, as a conflict or a dry run told it. */
             etag?: string;
         };
+        /** @description The formula, which is the own one of the reactor. */
         DeployedFormula: {
             /** @description A name of your own for files and scripts, unique in the tenant. */
             slug?: string;
@@ -5268,6 +5269,7 @@ export interface components {
             /** @description A name for people. It need not be unique. */
             name?: string;
         };
+        /** @description Another resource, by its slug. */
         DeployedReference: {
             /**
              * Format: uuid
@@ -5325,7 +5327,9 @@ export interface components {
             destination_url: string;
             request_transform?: components["schemas"]["TransformInput"];
             response_transform?: components["schemas"]["TransformInput"];
+            /** @description Changes of the request without code. */
             request_transforms?: unknown;
+            /** @description Changes of the answer without code. */
             response_transforms?: unknown;
             /** @description Whether calls need a key of an application with `token:use`. */
             require_auth?: boolean;

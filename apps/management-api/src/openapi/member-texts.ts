@@ -149,6 +149,9 @@ const texts: Readonly<Record<string, string>> = {
   person: 'The person that signed in.',
   role: 'What the person may do.',
 
+  request_transforms: 'Changes of the request without code.',
+  response_transforms: 'Changes of the answer without code.',
+
   // The tenant.
   settings: 'Settings of the tenant.',
   secret: 'The secret, as verifiers of Standard Webhooks take it.',
@@ -268,6 +271,8 @@ const texts: Readonly<Record<string, string>> = {
 
 /** Descriptions of schemas that members refer to. */
 const schemaTexts: Readonly<Record<string, string>> = {
+  DeployedFormula: 'The formula, which is the own one of the reactor.',
+  DeployedReference: 'Another resource, by its slug.',
   CaptureWindow: 'The capture that is on.',
   Application: 'A caller, with what it may do.',
   Token: 'Stored data, as far as the caller may see it.',
