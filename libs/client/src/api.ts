@@ -349,6 +349,70 @@ export interface paths {
         patch: operations["patchProxy"];
         trace?: never;
     };
+    "/deployments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List deployments, the newest first
+         * @description Needs the permission `deployment:read`.
+         */
+        get: operations["listDeployments"];
+        put?: never;
+        /**
+         * Put a set of reactors, proxies and applications in force, all at once or not at all
+         * @description No call sees a part of it. Each item is found by its `slug`. What was changed by hand since files put it in force is 409 `deployment_conflict`, and nothing is written. In `configuration` null keeps the stored value. A set that is in force already changes nothing. Needs the permission `deployment:create`.
+         */
+        post: operations["createDeployment"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/deployments/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a deployment with what it changed
+         * @description Needs the permission `deployment:read`.
+         */
+        get: operations["getDeployment"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/deployments/{id}/rollback": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Put in force what a deployment had put in force
+         * @description The id names the deployment to return to. It is a new deployment, in force when answered: code, definitions and configuration values are those of then, what files have put there since is deleted, and what they have pruned since comes back under its id. Needs the permission `deployment:create`.
+         */
+        post: operations["rollBackToDeployment"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/proxies/{id}/captures": {
         parameters: {
             query?: never;
@@ -1150,7 +1214,7 @@ export interface components {
              */
             type: "private" | "public" | "management";
             /** @description What it may do. */
-            permissions: ("reactor:create" | "reactor:read" | "reactor:update" | "reactor:delete" | "proxy:create" | "proxy:read" | "proxy:update" | "proxy:delete" | "application:create" | "application:read" | "application:update" | "application:delete" | "tenant:read" | "tenant:update" | "tenant:delete" | "log:read" | "token:create" | "token:update" | "token:read" | "token:search" | "token:delete" | "token:use")[];
+            permissions: ("reactor:create" | "reactor:read" | "reactor:update" | "reactor:delete" | "proxy:create" | "proxy:read" | "proxy:update" | "proxy:delete" | "deployment:create" | "deployment:read" | "application:create" | "application:read" | "application:update" | "application:delete" | "tenant:read" | "tenant:update" | "tenant:delete" | "log:read" | "token:create" | "token:update" | "token:read" | "token:search" | "token:delete" | "token:use")[];
             /** @description Exceptions by container, the lowest priority first. */
             rules: {
                 /** @description A text for people. */
@@ -1165,7 +1229,7 @@ export interface components {
                  */
                 transform: "reveal" | "mask" | "redact";
                 /** @description What it may do. */
-                permissions: ("reactor:create" | "reactor:read" | "reactor:update" | "reactor:delete" | "proxy:create" | "proxy:read" | "proxy:update" | "proxy:delete" | "application:create" | "application:read" | "application:update" | "application:delete" | "tenant:read" | "tenant:update" | "tenant:delete" | "log:read" | "token:create" | "token:update" | "token:read" | "token:search" | "token:delete" | "token:use")[];
+                permissions: ("reactor:create" | "reactor:read" | "reactor:update" | "reactor:delete" | "proxy:create" | "proxy:read" | "proxy:update" | "proxy:delete" | "deployment:create" | "deployment:read" | "application:create" | "application:read" | "application:update" | "application:delete" | "tenant:read" | "tenant:update" | "tenant:delete" | "log:read" | "token:create" | "token:update" | "token:read" | "token:search" | "token:delete" | "token:use")[];
             }[];
             /**
              * Format: date-time
@@ -1232,7 +1296,7 @@ export interface components {
              */
             type: "private" | "public" | "management";
             /** @description What it may do. */
-            permissions: ("reactor:create" | "reactor:read" | "reactor:update" | "reactor:delete" | "proxy:create" | "proxy:read" | "proxy:update" | "proxy:delete" | "application:create" | "application:read" | "application:update" | "application:delete" | "tenant:read" | "tenant:update" | "tenant:delete" | "log:read" | "token:create" | "token:update" | "token:read" | "token:search" | "token:delete" | "token:use")[];
+            permissions: ("reactor:create" | "reactor:read" | "reactor:update" | "reactor:delete" | "proxy:create" | "proxy:read" | "proxy:update" | "proxy:delete" | "deployment:create" | "deployment:read" | "application:create" | "application:read" | "application:update" | "application:delete" | "tenant:read" | "tenant:update" | "tenant:delete" | "log:read" | "token:create" | "token:update" | "token:read" | "token:search" | "token:delete" | "token:use")[];
             /** @description Exceptions by container, the lowest priority first. */
             rules: {
                 /** @description A text for people. */
@@ -1247,7 +1311,7 @@ export interface components {
                  */
                 transform: "reveal" | "mask" | "redact";
                 /** @description What it may do. */
-                permissions: ("reactor:create" | "reactor:read" | "reactor:update" | "reactor:delete" | "proxy:create" | "proxy:read" | "proxy:update" | "proxy:delete" | "application:create" | "application:read" | "application:update" | "application:delete" | "tenant:read" | "tenant:update" | "tenant:delete" | "log:read" | "token:create" | "token:update" | "token:read" | "token:search" | "token:delete" | "token:use")[];
+                permissions: ("reactor:create" | "reactor:read" | "reactor:update" | "reactor:delete" | "proxy:create" | "proxy:read" | "proxy:update" | "proxy:delete" | "deployment:create" | "deployment:read" | "application:create" | "application:read" | "application:update" | "application:delete" | "tenant:read" | "tenant:update" | "tenant:delete" | "log:read" | "token:create" | "token:update" | "token:read" | "token:search" | "token:delete" | "token:use")[];
             }[];
             /** @description The API key. It is shown only once. */
             key: string;
@@ -1308,7 +1372,7 @@ export interface components {
              */
             type: "private" | "public" | "management";
             /** @description What it may do. */
-            permissions: ("reactor:create" | "reactor:read" | "reactor:update" | "reactor:delete" | "proxy:create" | "proxy:read" | "proxy:update" | "proxy:delete" | "application:create" | "application:read" | "application:update" | "application:delete" | "tenant:read" | "tenant:update" | "tenant:delete" | "log:read" | "token:create" | "token:update" | "token:read" | "token:search" | "token:delete" | "token:use")[];
+            permissions: ("reactor:create" | "reactor:read" | "reactor:update" | "reactor:delete" | "proxy:create" | "proxy:read" | "proxy:update" | "proxy:delete" | "deployment:create" | "deployment:read" | "application:create" | "application:read" | "application:update" | "application:delete" | "tenant:read" | "tenant:update" | "tenant:delete" | "log:read" | "token:create" | "token:update" | "token:read" | "token:search" | "token:delete" | "token:use")[];
             /** @description Exceptions by container, the lowest priority first. */
             rules: {
                 /** @description A text for people. */
@@ -1323,7 +1387,7 @@ export interface components {
                  */
                 transform: "reveal" | "mask" | "redact";
                 /** @description What it may do. */
-                permissions: ("reactor:create" | "reactor:read" | "reactor:update" | "reactor:delete" | "proxy:create" | "proxy:read" | "proxy:update" | "proxy:delete" | "application:create" | "application:read" | "application:update" | "application:delete" | "tenant:read" | "tenant:update" | "tenant:delete" | "log:read" | "token:create" | "token:update" | "token:read" | "token:search" | "token:delete" | "token:use")[];
+                permissions: ("reactor:create" | "reactor:read" | "reactor:update" | "reactor:delete" | "proxy:create" | "proxy:read" | "proxy:update" | "proxy:delete" | "deployment:create" | "deployment:read" | "application:create" | "application:read" | "application:update" | "application:delete" | "tenant:read" | "tenant:update" | "tenant:delete" | "log:read" | "token:create" | "token:update" | "token:read" | "token:search" | "token:delete" | "token:use")[];
             }[];
             /** @description The API key. It is shown only once. */
             key: string;
@@ -2760,7 +2824,7 @@ export interface components {
                  */
                 transform: "reveal" | "mask" | "redact";
                 /** @description What it may do. */
-                permissions: ("reactor:create" | "reactor:read" | "reactor:update" | "reactor:delete" | "proxy:create" | "proxy:read" | "proxy:update" | "proxy:delete" | "application:create" | "application:read" | "application:update" | "application:delete" | "tenant:read" | "tenant:update" | "tenant:delete" | "log:read" | "token:create" | "token:update" | "token:read" | "token:search" | "token:delete" | "token:use")[];
+                permissions: ("reactor:create" | "reactor:read" | "reactor:update" | "reactor:delete" | "proxy:create" | "proxy:read" | "proxy:update" | "proxy:delete" | "deployment:create" | "deployment:read" | "application:create" | "application:read" | "application:update" | "application:delete" | "tenant:read" | "tenant:update" | "tenant:delete" | "log:read" | "token:create" | "token:update" | "token:read" | "token:search" | "token:delete" | "token:use")[];
             };
             shown?: components["schemas"]["Token"];
         };
@@ -2874,6 +2938,248 @@ export interface components {
             pagination: components["schemas"]["Pagination"];
             /** @description The entries, in order. */
             data: components["schemas"]["LogLine"][];
+        };
+        /**
+         * @example {
+         *       "kind": "reactor",
+         *       "slug": "charge",
+         *       "id": "6f0d6d3a-5c0b-4b3e-9d0c-0a4c1e1f7a10",
+         *       "change": "updated",
+         *       "members": [
+         *         "formula.code"
+         *       ]
+         *     }
+         */
+        DeploymentChange: {
+            /**
+             * @description What it is.
+             * @enum {string}
+             */
+            kind: "application" | "reactor" | "proxy";
+            /** @description A name of your own for files and scripts, unique in the tenant. */
+            slug: string;
+            /**
+             * Format: uuid
+             * @description The id.
+             */
+            id: string;
+            /**
+             * @description What the deployment does to it.
+             * @enum {string}
+             */
+            change: "created" | "updated" | "unchanged" | "pruned";
+            /** @description The members that an update changes. */
+            members?: string[];
+            /** @description In a dry run, of what stands: send it to overwrite that. */
+            etag?: string;
+        };
+        /**
+         * @example {
+         *       "kind": "reactor",
+         *       "slug": "charge",
+         *       "id": "6f0d6d3a-5c0b-4b3e-9d0c-0a4c1e1f7a10",
+         *       "members": [
+         *         "formula.code"
+         *       ],
+         *       "etag": "\"q0m3J8Y2n7fX5q0r2y8kq9\""
+         *     }
+         */
+        DeploymentConflict: {
+            /**
+             * @description What it is.
+             * @enum {string}
+             */
+            kind: "application" | "reactor" | "proxy";
+            /** @description A name of your own for files and scripts, unique in the tenant. */
+            slug: string;
+            /**
+             * Format: uuid
+             * @description The id.
+             */
+            id: string;
+            /** @description Their names; those of a formula by path. */
+            members: string[];
+            /** @description Of what stands. Absent: it was deleted. */
+            etag?: string;
+            /** @description The members as files put them in force. */
+            deployed?: unknown;
+            /** @description The members as they stand. */
+            current?: unknown;
+        };
+        /**
+         * @example {
+         *       "id": "019b7a3e-52c0-7c1a-9f3b-2d4e5f607182",
+         *       "changes": [
+         *         {
+         *           "kind": "reactor",
+         *           "slug": "charge",
+         *           "id": "6f0d6d3a-5c0b-4b3e-9d0c-0a4c1e1f7a10",
+         *           "change": "updated",
+         *           "members": [
+         *             "formula.code"
+         *           ]
+         *         }
+         *       ]
+         *     }
+         */
+        Deployed: {
+            /** @description What the deployment does to each resource. */
+            changes: components["schemas"]["DeploymentChange"][];
+            /**
+             * Format: uuid
+             * @description Of the deployment; where nothing changed, of the newest one. Absent in a dry run.
+             */
+            id?: string;
+        };
+        /**
+         * @example {
+         *       "id": "019b7a3e-52c0-7c1a-9f3b-2d4e5f607182",
+         *       "counts": {
+         *         "created": 0,
+         *         "updated": 1,
+         *         "unchanged": 0,
+         *         "pruned": 0
+         *       },
+         *       "trace_id": "push-7",
+         *       "message": "Retry declined cards",
+         *       "created_at": "2026-01-31T12:00:00.000Z"
+         *     }
+         */
+        Deployment: {
+            /**
+             * Format: uuid
+             * @description The id.
+             */
+            id: string;
+            /** @description Of the resources, by what the deployment did to them. */
+            counts: {
+                /** @description Resources that were made. */
+                created: number;
+                /** @description Resources that were changed. */
+                updated: number;
+                /** @description Resources that stayed as they were. */
+                unchanged: number;
+                /** @description Resources that were deleted. */
+                pruned: number;
+            };
+            /** @description The `SVC-TRACE-ID` of the call. */
+            trace_id: string;
+            /**
+             * Format: date-time
+             * @description When it was made.
+             */
+            created_at: string;
+            /** @description Why, in the words of its author. */
+            message?: string;
+            /**
+             * Format: uuid
+             * @description The deployment that it returned to.
+             */
+            rollback_of?: string;
+            /**
+             * Format: uuid
+             * @description The application that made it. Absent where the operator or a person did.
+             */
+            created_by?: string;
+            /** @description The application or person that did it. */
+            actor?: {
+                /**
+                 * @description A person of the console, or an application.
+                 * @enum {string}
+                 */
+                type: "person" | "application";
+                /**
+                 * Format: uuid
+                 * @description The id of the application or person.
+                 */
+                id: string;
+                /** @description A name for people. It need not be unique. */
+                name?: string;
+            };
+        };
+        /**
+         * @example {
+         *       "id": "019b7a3e-52c0-7c1a-9f3b-2d4e5f607182",
+         *       "counts": {
+         *         "created": 0,
+         *         "updated": 1,
+         *         "unchanged": 0,
+         *         "pruned": 0
+         *       },
+         *       "trace_id": "push-7",
+         *       "message": "Retry declined cards",
+         *       "created_at": "2026-01-31T12:00:00.000Z",
+         *       "changes": [
+         *         {
+         *           "kind": "reactor",
+         *           "slug": "charge",
+         *           "id": "6f0d6d3a-5c0b-4b3e-9d0c-0a4c1e1f7a10",
+         *           "change": "updated",
+         *           "members": [
+         *             "formula.code"
+         *           ]
+         *         }
+         *       ]
+         *     }
+         */
+        DeploymentDetails: {
+            /**
+             * Format: uuid
+             * @description The id.
+             */
+            id: string;
+            /** @description Of the resources, by what the deployment did to them. */
+            counts: {
+                /** @description Resources that were made. */
+                created: number;
+                /** @description Resources that were changed. */
+                updated: number;
+                /** @description Resources that stayed as they were. */
+                unchanged: number;
+                /** @description Resources that were deleted. */
+                pruned: number;
+            };
+            /** @description The `SVC-TRACE-ID` of the call. */
+            trace_id: string;
+            /**
+             * Format: date-time
+             * @description When it was made.
+             */
+            created_at: string;
+            /** @description What the deployment does to each resource. */
+            changes: components["schemas"]["DeploymentChange"][];
+            /** @description Why, in the words of its author. */
+            message?: string;
+            /**
+             * Format: uuid
+             * @description The deployment that it returned to.
+             */
+            rollback_of?: string;
+            /**
+             * Format: uuid
+             * @description The application that made it. Absent where the operator or a person did.
+             */
+            created_by?: string;
+            /** @description The application or person that did it. */
+            actor?: {
+                /**
+                 * @description A person of the console, or an application.
+                 * @enum {string}
+                 */
+                type: "person" | "application";
+                /**
+                 * Format: uuid
+                 * @description The id of the application or person.
+                 */
+                id: string;
+                /** @description A name for people. It need not be unique. */
+                name?: string;
+            };
+        };
+        DeploymentPage: {
+            pagination: components["schemas"]["CursorPagination"];
+            /** @description The entries, in order. */
+            data: components["schemas"]["Deployment"][];
         };
         /**
          * @description The capture that is on.
@@ -4343,7 +4649,7 @@ export interface components {
              * @description The name of the permission.
              * @enum {string}
              */
-            type: "reactor:create" | "reactor:read" | "reactor:update" | "reactor:delete" | "proxy:create" | "proxy:read" | "proxy:update" | "proxy:delete" | "application:create" | "application:read" | "application:update" | "application:delete" | "tenant:read" | "tenant:update" | "tenant:delete" | "log:read" | "token:create" | "token:update" | "token:read" | "token:search" | "token:delete" | "token:use";
+            type: "reactor:create" | "reactor:read" | "reactor:update" | "reactor:delete" | "proxy:create" | "proxy:read" | "proxy:update" | "proxy:delete" | "deployment:create" | "deployment:read" | "application:create" | "application:read" | "application:update" | "application:delete" | "tenant:read" | "tenant:update" | "tenant:delete" | "log:read" | "token:create" | "token:update" | "token:read" | "token:search" | "token:delete" | "token:use";
             /** @description A text for people. */
             description: string;
             /** @description The types of applications that may hold it. */
@@ -4436,7 +4742,7 @@ export interface components {
              * @description The stable name of the error. Decide by it.
              * @enum {string}
              */
-            code: "validation_failed" | "invalid_json" | "invalid_request" | "loop_detected" | "proxy_key_missing" | "invalid_expression" | "unknown_token" | "invalid_api_key" | "permission_denied" | "not_found" | "method_not_allowed" | "conflict" | "request_in_progress" | "changed_meanwhile" | "application_gone" | "data_gone" | "precondition_failed" | "payload_too_large" | "unsupported_media_type" | "invalid_code" | "idempotency_key_reused" | "rate_limited" | "share_exhausted" | "internal_error" | "reactor_error" | "invalid_reactor_result" | "reactor_crashed" | "run_interrupted" | "destination_unreachable" | "destination_answer_invalid" | "destination_busy" | "no_capacity" | "newer_definition" | "service_unavailable" | "reactor_timeout" | "destination_timeout";
+            code: "validation_failed" | "invalid_json" | "invalid_request" | "loop_detected" | "proxy_key_missing" | "invalid_expression" | "unknown_token" | "invalid_api_key" | "permission_denied" | "not_found" | "method_not_allowed" | "conflict" | "deployment_conflict" | "request_in_progress" | "changed_meanwhile" | "application_gone" | "data_gone" | "precondition_failed" | "payload_too_large" | "unsupported_media_type" | "invalid_code" | "idempotency_key_reused" | "rate_limited" | "share_exhausted" | "internal_error" | "reactor_error" | "invalid_reactor_result" | "reactor_crashed" | "run_interrupted" | "destination_unreachable" | "destination_answer_invalid" | "destination_busy" | "no_capacity" | "newer_definition" | "service_unavailable" | "reactor_timeout" | "destination_timeout";
             /** @description More about this error. Its wording may change. */
             detail?: string;
             /** @description Where a call of a proxy or reactor failed, and why. Only for calls with a key of the tenant, and never for a destination that may not be reached. */
@@ -4483,6 +4789,8 @@ export interface components {
                  */
                 run_id?: string;
             };
+            /** @description Of a deployment: the first 20 resources that were changed meanwhile. */
+            conflicts?: components["schemas"]["DeploymentConflict"][];
         };
         /** @description The proxy itself failed. Answers of the destination carry `SVC-PROXY-DESTINATION-STATUS`. */
         ProxyError: {
@@ -4517,7 +4825,7 @@ export interface components {
              */
             transform: "reveal" | "mask" | "redact";
             /** @description What it may do. */
-            permissions: ("reactor:create" | "reactor:read" | "reactor:update" | "reactor:delete" | "proxy:create" | "proxy:read" | "proxy:update" | "proxy:delete" | "application:create" | "application:read" | "application:update" | "application:delete" | "tenant:read" | "tenant:update" | "tenant:delete" | "log:read" | "token:create" | "token:update" | "token:read" | "token:search" | "token:delete" | "token:use")[];
+            permissions: ("reactor:create" | "reactor:read" | "reactor:update" | "reactor:delete" | "proxy:create" | "proxy:read" | "proxy:update" | "proxy:delete" | "deployment:create" | "deployment:read" | "application:create" | "application:read" | "application:update" | "application:delete" | "tenant:read" | "tenant:update" | "tenant:delete" | "log:read" | "token:create" | "token:update" | "token:read" | "token:search" | "token:delete" | "token:use")[];
         };
         CreateApplication: {
             /** @description A name of your own for files and scripts, unique in the tenant. */
@@ -4525,7 +4833,7 @@ export interface components {
             /** @description A name for people. It need not be unique. */
             name: string;
             /** @description What it may do. */
-            permissions?: ("reactor:create" | "reactor:read" | "reactor:update" | "reactor:delete" | "proxy:create" | "proxy:read" | "proxy:update" | "proxy:delete" | "application:create" | "application:read" | "application:update" | "application:delete" | "tenant:read" | "tenant:update" | "tenant:delete" | "log:read" | "token:create" | "token:update" | "token:read" | "token:search" | "token:delete" | "token:use")[];
+            permissions?: ("reactor:create" | "reactor:read" | "reactor:update" | "reactor:delete" | "proxy:create" | "proxy:read" | "proxy:update" | "proxy:delete" | "deployment:create" | "deployment:read" | "application:create" | "application:read" | "application:update" | "application:delete" | "tenant:read" | "tenant:update" | "tenant:delete" | "log:read" | "token:create" | "token:update" | "token:read" | "token:search" | "token:delete" | "token:use")[];
             /** @description Exceptions by container, the lowest priority first. */
             rules?: components["schemas"]["RuleInput"][];
             /**
@@ -4547,7 +4855,7 @@ export interface components {
             /** @description A name for people. It need not be unique. */
             name: string;
             /** @description What it may do. */
-            permissions?: ("reactor:create" | "reactor:read" | "reactor:update" | "reactor:delete" | "proxy:create" | "proxy:read" | "proxy:update" | "proxy:delete" | "application:create" | "application:read" | "application:update" | "application:delete" | "tenant:read" | "tenant:update" | "tenant:delete" | "log:read" | "token:create" | "token:update" | "token:read" | "token:search" | "token:delete" | "token:use")[];
+            permissions?: ("reactor:create" | "reactor:read" | "reactor:update" | "reactor:delete" | "proxy:create" | "proxy:read" | "proxy:update" | "proxy:delete" | "deployment:create" | "deployment:read" | "application:create" | "application:read" | "application:update" | "application:delete" | "tenant:read" | "tenant:update" | "tenant:delete" | "log:read" | "token:create" | "token:update" | "token:read" | "token:search" | "token:delete" | "token:use")[];
             /** @description Exceptions by container, the lowest priority first. */
             rules?: components["schemas"]["RuleInput"][];
             /**
@@ -4570,7 +4878,7 @@ export interface components {
             /** @description A name for people. It need not be unique. */
             name?: string;
             /** @description What it may do. */
-            permissions?: ("reactor:create" | "reactor:read" | "reactor:update" | "reactor:delete" | "proxy:create" | "proxy:read" | "proxy:update" | "proxy:delete" | "application:create" | "application:read" | "application:update" | "application:delete" | "tenant:read" | "tenant:update" | "tenant:delete" | "log:read" | "token:create" | "token:update" | "token:read" | "token:search" | "token:delete" | "token:use")[] | null;
+            permissions?: ("reactor:create" | "reactor:read" | "reactor:update" | "reactor:delete" | "proxy:create" | "proxy:read" | "proxy:update" | "proxy:delete" | "deployment:create" | "deployment:read" | "application:create" | "application:read" | "application:update" | "application:delete" | "tenant:read" | "tenant:update" | "tenant:delete" | "log:read" | "token:create" | "token:update" | "token:read" | "token:search" | "token:delete" | "token:use")[] | null;
             /** @description Exceptions by container, the lowest priority first. */
             rules?: components["schemas"]["RuleInput"][] | null;
             /**
@@ -4899,6 +5207,179 @@ export interface components {
             certificate_authority?: string | null;
             /** @description The origins of the pages in browsers that may call. */
             allowed_origins?: string[] | null;
+        };
+        DeployedApplication: {
+            /** @description A name of your own for files and scripts, unique in the tenant. */
+            slug?: string;
+            /** @description A name for people. It need not be unique. */
+            name: string;
+            /** @description What it may do. */
+            permissions?: ("reactor:create" | "reactor:read" | "reactor:update" | "reactor:delete" | "proxy:create" | "proxy:read" | "proxy:update" | "proxy:delete" | "deployment:create" | "deployment:read" | "application:create" | "application:read" | "application:update" | "application:delete" | "tenant:read" | "tenant:update" | "tenant:delete" | "log:read" | "token:create" | "token:update" | "token:read" | "token:search" | "token:delete" | "token:use")[];
+            /** @description Exceptions by container, the lowest priority first. */
+            rules?: components["schemas"]["RuleInput"][];
+            /**
+             * Format: date-time
+             * @description From then on it counts as deleted.
+             */
+            expires_at?: string;
+            /** @description The origins of the pages in browsers that may call. */
+            allowed_origins?: string[];
+            /**
+             * @description An application.
+             * @enum {string}
+             */
+            kind: "application";
+            /**
+             * @description The kind.
+             * @enum {string}
+             */
+            type: "private" | "public";
+            /**
+             * Format: uuid
+             * @description Names a resource that has no slug yet.
+             */
+            id?: string;
+            /** @description The version that may be overwritten, as a conflict or a dry run told it. */
+            etag?: string;
+        };
+        DeployedFormula: {
+            /** @description A name of your own for files and scripts, unique in the tenant. */
+            slug?: string;
+            /**
+             * @description The kind.
+             * @enum {string}
+             */
+            type?: "private";
+            /** @description A text for people. */
+            description?: string;
+            /** @description The address of a picture, or a small picture as a data URL. */
+            icon?: string;
+            /** @description CommonJS that exports one function. */
+            code: string;
+            /** @description Values by name, which code reads. Stored sealed. */
+            configuration?: components["schemas"]["ConfigurationInput"][];
+            /** @description The arguments that it takes. Without any, it takes all as they come. */
+            request_parameters?: components["schemas"]["ParameterInput"][];
+            /**
+             * @description The Node.js that runs the code.
+             * @enum {string}
+             */
+            runtime?: "node16" | "node20" | "node22" | "node24";
+            /** @description A name for people. It need not be unique. */
+            name?: string;
+        };
+        DeployedReference: {
+            /**
+             * Format: uuid
+             * @description The id.
+             */
+            id?: string;
+            /** @description A name of your own for files and scripts, unique in the tenant. */
+            slug?: string;
+        };
+        DeployedReactor: {
+            /** @description A name of your own for files and scripts, unique in the tenant. */
+            slug?: string;
+            /**
+             * Format: uuid
+             * @description The id of the application that code acts as, through `svc` and in steps.
+             */
+            application_id?: string;
+            /**
+             * @description A reactor with its formula.
+             * @enum {string}
+             */
+            kind: "reactor";
+            /**
+             * Format: uuid
+             * @description Names a resource that has no slug yet.
+             */
+            id?: string;
+            /** @description The version that may be overwritten, as a conflict or a dry run told it. */
+            etag?: string;
+            /** @description A name for people. It need not be unique. */
+            name: string;
+            formula: components["schemas"]["DeployedFormula"];
+            /** @description Values by name, which code reads. Stored sealed. */
+            configuration?: {
+                [key: string]: (string | null) | (number | null) | (boolean | null);
+            };
+            /**
+             * @description `warm`: processes of the code are used again. `run`: each run has a new one.
+             * @enum {string}
+             */
+            isolation?: "warm" | "run";
+            application?: components["schemas"]["DeployedReference"];
+        };
+        DeployedProxy: {
+            /** @description A name of your own for files and scripts, unique in the tenant. */
+            slug?: string;
+            /**
+             * Format: uuid
+             * @description The id of the application that code acts as, through `svc` and in steps.
+             */
+            application_id?: string;
+            /** @description A name for people. It need not be unique. */
+            name: string;
+            /** @description Where calls go. They append their path and query. */
+            destination_url: string;
+            request_transform?: components["schemas"]["TransformInput"];
+            response_transform?: components["schemas"]["TransformInput"];
+            request_transforms?: unknown;
+            response_transforms?: unknown;
+            /** @description Whether calls need a key of an application with `token:use`. */
+            require_auth?: boolean;
+            /** @description Whether expressions in requests are replaced. */
+            detokenize?: boolean;
+            /**
+             * @description `warm`: processes of the code are used again. `run`: each run has a new one.
+             * @enum {string}
+             */
+            isolation?: "warm" | "run";
+            /** @description How long the destination may take to answer, in milliseconds. */
+            timeout_ms?: number;
+            client_certificate?: components["schemas"]["ClientCertificateInput"];
+            /** @description The authorities as PEM that vouch for the destination. */
+            certificate_authority?: string;
+            /** @description The origins of the pages in browsers that may call. */
+            allowed_origins?: string[];
+            /**
+             * @description A proxy.
+             * @enum {string}
+             */
+            kind: "proxy";
+            /**
+             * Format: uuid
+             * @description Names a resource that has no slug yet.
+             */
+            id?: string;
+            /** @description The version that may be overwritten, as a conflict or a dry run told it. */
+            etag?: string;
+            /** @description Values by name, which code reads. Stored sealed. */
+            configuration?: {
+                [key: string]: (string | null) | (number | null) | (boolean | null);
+            };
+            application?: components["schemas"]["DeployedReference"];
+        };
+        CreateDeployment: {
+            /** @description Why, for the list of deployments and the audit log. */
+            message?: string;
+            /** @description Whether the answer alone is wanted: nothing is changed. */
+            dry_run?: boolean;
+            /** @description Whether what was changed by hand meanwhile is overwritten. */
+            force?: boolean;
+            /** @description The set, in any order. */
+            items: (components["schemas"]["DeployedApplication"] | components["schemas"]["DeployedReactor"] | components["schemas"]["DeployedProxy"])[];
+            /** @description Whether what files had put in force, and is not among the items, is deleted. */
+            prune?: boolean;
+        };
+        RollbackInput: {
+            /** @description Why, for the list of deployments and the audit log. */
+            message?: string;
+            /** @description Whether the answer alone is wanted: nothing is changed. */
+            dry_run?: boolean;
+            /** @description Whether what was changed by hand meanwhile is overwritten. */
+            force?: boolean;
         };
         StartCapture: {
             /** @description How long calls are kept. */
@@ -5356,6 +5837,18 @@ export interface components {
             headers: {
                 "SVC-TRACE-ID": components["headers"]["SVC-TRACE-ID"];
                 "SVC-UNKNOWN-MEMBERS": components["headers"]["SVC-UNKNOWN-MEMBERS"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `conflict`: The request conflicts with what is stored. `deployment_conflict`: Resources were changed since they were deployed. `request_in_progress`: A request with this idempotency key is under way. */
+        "conflict.deployment_conflict.request_in_progress": {
+            headers: {
+                "SVC-TRACE-ID": components["headers"]["SVC-TRACE-ID"];
+                "SVC-UNKNOWN-MEMBERS": components["headers"]["SVC-UNKNOWN-MEMBERS"];
+                "Retry-After": components["headers"]["Retry-After"];
                 [name: string]: unknown;
             };
             content: {
@@ -7502,6 +7995,292 @@ export interface operations {
             413: components["responses"]["payload_too_large"];
             415: components["responses"]["unsupported_media_type"];
             422: components["responses"]["invalid_code"];
+            429: components["responses"]["rate_limited.share_exhausted"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["newer_definition.service_unavailable"];
+        };
+    };
+    listDeployments: {
+        parameters: {
+            query?: {
+                /** @description Entries on a page. */
+                size?: number;
+                /** @description The cursor of the answer before. */
+                after?: string;
+                /** @description Not made before this time. */
+                from?: string;
+                /** @description Not made after this time. */
+                to?: string;
+            };
+            header?: {
+                /** @description Returned in the answer and written to the log. */
+                "SVC-TRACE-ID"?: components["parameters"]["traceId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description List deployments, the newest first */
+            200: {
+                headers: {
+                    "SVC-TRACE-ID": components["headers"]["SVC-TRACE-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "pagination": {
+                     *         "page_size": 20,
+                     *         "after": "019b7a3e-52c0-7c1a-9f3b-2d4e5f607182"
+                     *       },
+                     *       "data": [
+                     *         {
+                     *           "id": "019b7a3e-52c0-7c1a-9f3b-2d4e5f607182",
+                     *           "counts": {
+                     *             "created": 0,
+                     *             "updated": 1,
+                     *             "unchanged": 0,
+                     *             "pruned": 0
+                     *           },
+                     *           "trace_id": "push-7",
+                     *           "message": "Retry declined cards",
+                     *           "created_at": "2026-01-31T12:00:00.000Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["DeploymentPage"];
+                };
+            };
+            400: components["responses"]["invalid_request.loop_detected.validation_failed"];
+            401: components["responses"]["invalid_api_key"];
+            403: components["responses"]["permission_denied"];
+            429: components["responses"]["rate_limited.share_exhausted"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["newer_definition.service_unavailable"];
+        };
+    };
+    createDeployment: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A call with a key and body that were sent before is not executed again. */
+                "SVC-IDEMPOTENCY-KEY"?: components["parameters"]["idempotencyKey"];
+                /** @description Whether members of the body that nothing reads are refused. */
+                "SVC-STRICT"?: components["parameters"]["strict"];
+                /** @description Returned in the answer and written to the log. */
+                "SVC-TRACE-ID"?: components["parameters"]["traceId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "message": "Retry declined cards",
+                 *       "items": [
+                 *         {
+                 *           "kind": "application",
+                 *           "slug": "checkout",
+                 *           "name": "Checkout",
+                 *           "type": "private",
+                 *           "permissions": [
+                 *             "token:use"
+                 *           ]
+                 *         },
+                 *         {
+                 *           "kind": "reactor",
+                 *           "slug": "charge",
+                 *           "name": "Charge",
+                 *           "application": {
+                 *             "slug": "checkout"
+                 *           },
+                 *           "formula": {
+                 *             "code": "module.exports = async (req) => ({ raw: {} });",
+                 *             "runtime": "node24",
+                 *             "configuration": [
+                 *               {
+                 *                 "name": "API_KEY",
+                 *                 "type": "string"
+                 *               }
+                 *             ]
+                 *           },
+                 *           "configuration": {
+                 *             "API_KEY": null
+                 *           }
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["CreateDeployment"];
+            };
+        };
+        responses: {
+            /** @description Put a set of reactors, proxies and applications in force, all at once or not at all */
+            200: {
+                headers: {
+                    "SVC-TRACE-ID": components["headers"]["SVC-TRACE-ID"];
+                    "SVC-IDEMPOTENT-REPLAY": components["headers"]["SVC-IDEMPOTENT-REPLAY"];
+                    "SVC-UNKNOWN-MEMBERS": components["headers"]["SVC-UNKNOWN-MEMBERS"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "019b7a3e-52c0-7c1a-9f3b-2d4e5f607182",
+                     *       "changes": [
+                     *         {
+                     *           "kind": "reactor",
+                     *           "slug": "charge",
+                     *           "id": "6f0d6d3a-5c0b-4b3e-9d0c-0a4c1e1f7a10",
+                     *           "change": "updated",
+                     *           "members": [
+                     *             "formula.code"
+                     *           ]
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Deployed"];
+                };
+            };
+            400: components["responses"]["invalid_json.invalid_request.loop_detected.validation_failed"];
+            401: components["responses"]["invalid_api_key"];
+            403: components["responses"]["permission_denied"];
+            409: components["responses"]["conflict.deployment_conflict.request_in_progress"];
+            413: components["responses"]["payload_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["idempotency_key_reused.invalid_code"];
+            429: components["responses"]["rate_limited.share_exhausted"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["newer_definition.service_unavailable"];
+        };
+    };
+    getDeployment: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Returned in the answer and written to the log. */
+                "SVC-TRACE-ID"?: components["parameters"]["traceId"];
+            };
+            path: {
+                /** @description The id. */
+                id: components["parameters"]["id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Get a deployment with what it changed */
+            200: {
+                headers: {
+                    "SVC-TRACE-ID": components["headers"]["SVC-TRACE-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "019b7a3e-52c0-7c1a-9f3b-2d4e5f607182",
+                     *       "counts": {
+                     *         "created": 0,
+                     *         "updated": 1,
+                     *         "unchanged": 0,
+                     *         "pruned": 0
+                     *       },
+                     *       "trace_id": "push-7",
+                     *       "message": "Retry declined cards",
+                     *       "created_at": "2026-01-31T12:00:00.000Z",
+                     *       "changes": [
+                     *         {
+                     *           "kind": "reactor",
+                     *           "slug": "charge",
+                     *           "id": "6f0d6d3a-5c0b-4b3e-9d0c-0a4c1e1f7a10",
+                     *           "change": "updated",
+                     *           "members": [
+                     *             "formula.code"
+                     *           ]
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["DeploymentDetails"];
+                };
+            };
+            400: components["responses"]["invalid_request.loop_detected"];
+            401: components["responses"]["invalid_api_key"];
+            403: components["responses"]["permission_denied"];
+            404: components["responses"]["not_found"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["newer_definition.service_unavailable"];
+        };
+    };
+    rollBackToDeployment: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A call with a key and body that were sent before is not executed again. */
+                "SVC-IDEMPOTENCY-KEY"?: components["parameters"]["idempotencyKey"];
+                /** @description Whether members of the body that nothing reads are refused. */
+                "SVC-STRICT"?: components["parameters"]["strict"];
+                /** @description Returned in the answer and written to the log. */
+                "SVC-TRACE-ID"?: components["parameters"]["traceId"];
+            };
+            path: {
+                /** @description The id. */
+                id: components["parameters"]["id"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "message": "Back to before the retries"
+                 *     }
+                 */
+                "application/json": components["schemas"]["RollbackInput"];
+            };
+        };
+        responses: {
+            /** @description Put in force what a deployment had put in force */
+            200: {
+                headers: {
+                    "SVC-TRACE-ID": components["headers"]["SVC-TRACE-ID"];
+                    "SVC-IDEMPOTENT-REPLAY": components["headers"]["SVC-IDEMPOTENT-REPLAY"];
+                    "SVC-UNKNOWN-MEMBERS": components["headers"]["SVC-UNKNOWN-MEMBERS"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "019b7a3e-52c0-7c1a-9f3b-2d4e5f607182",
+                     *       "changes": [
+                     *         {
+                     *           "kind": "reactor",
+                     *           "slug": "charge",
+                     *           "id": "6f0d6d3a-5c0b-4b3e-9d0c-0a4c1e1f7a10",
+                     *           "change": "updated",
+                     *           "members": [
+                     *             "formula.code"
+                     *           ]
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Deployed"];
+                };
+            };
+            400: components["responses"]["invalid_json.invalid_request.loop_detected.validation_failed"];
+            401: components["responses"]["invalid_api_key"];
+            403: components["responses"]["permission_denied"];
+            404: components["responses"]["not_found"];
+            409: components["responses"]["conflict.deployment_conflict.request_in_progress"];
+            413: components["responses"]["payload_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["idempotency_key_reused.invalid_code"];
             429: components["responses"]["rate_limited.share_exhausted"];
             500: components["responses"]["internal_error"];
             503: components["responses"]["newer_definition.service_unavailable"];
@@ -10588,6 +11367,7 @@ export const problemCodes = [
   "not_found",
   "method_not_allowed",
   "conflict",
+  "deployment_conflict",
   "request_in_progress",
   "changed_meanwhile",
   "application_gone",
