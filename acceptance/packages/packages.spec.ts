@@ -11,7 +11,7 @@ import {
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { runningProduct } from '../product';
+import { runningProduct, scriptEnvironment } from '../product';
 
 const run = promisify(execFile);
 jest.setTimeout(120_000);
@@ -57,7 +57,7 @@ const node = (...args: string[]) =>
   run(process.execPath, args, {
     cwd: folder,
     env: {
-      ...process.env,
+      ...scriptEnvironment(),
       NODE_OPTIONS: '',
       GLOVEBOX_URL: product.baseUrl,
       GLOVEBOX_KEY: product.privateKey,

@@ -211,6 +211,9 @@ export function urlOf({ path }: Operation, ids: Ids, other?: string): string {
     calls: ids.run,
     runs: ids.run,
     'webhook-deliveries': ids.run,
+    // Nobody is signed in.
+    sessions: ids.run,
+    people: ids.run,
     deployments: ids.deployment,
   };
   return path

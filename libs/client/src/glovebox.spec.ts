@@ -100,10 +100,11 @@ describe('a call', () => {
   });
 
   it('reads url and key from the environment, and says which it lacks', () => {
-    process.env.GLOVEBOX_URL = 'http://127.0.0.1:1';
+    const env = jest.replaceProperty(process, 'env', { GLOVEBOX_URL: 'http://127.0.0.1:1' });
     expect(() => new Glovebox()).not.toThrow();
-    delete process.env.GLOVEBOX_URL;
+    env.replaceValue({});
     expect(() => new Glovebox()).toThrow('GLOVEBOX_URL');
+    env.restore();
   });
 });
 

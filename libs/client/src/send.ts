@@ -54,7 +54,7 @@ export async function send(fetch: typeof globalThis.fetch, call: Call): Promise<
     const mayRepeat = repeated < retries && !(body instanceof ReadableStream);
     let waitMs: number | undefined;
     try {
-      const init = { method, headers, redirect, signal, ...(body == null ? {} : { body }) };
+      const init = { method, headers, redirect, signal, ...(body && { body }) };
       const answer = await fetch(url, init);
       const error = await call.failureIn(answer);
       if (error === undefined) return answer;

@@ -16,6 +16,8 @@ export const longest = [
   'apps/runner/src/frames-that-kill.spec.ts',
   'apps/runner/src/neighbours.spec.ts',
   'libs/definitions/src/lease-under-faults.spec.ts',
+  'acceptance/command-line/push-and-pull.spec.ts',
+  'acceptance/command-line/authors-loop.spec.ts',
   'acceptance/browser/screens.spec.ts',
   'acceptance/browser/failures.spec.ts',
   'acceptance/browser/own-console.spec.ts',

@@ -402,8 +402,10 @@ describe('a reveal', () => {
 
   it('shows nothing of a token that moves to another container meanwhile', async () => {
     const id = await api.storedToken({ type: 'card', data: { number: card } });
-    const move = `UPDATE tokens SET container = '/high/' WHERE id = $1`;
-    await api.keyWith('private', [], [rule('mask', '/high/', ['token:read'], 1), rule('reveal')]);
+    const move = 'UPDATE tokens SET container = $2 WHERE id = $1';
+    await api.admin.query(move, [id, '/a/']);
+    const masked = rule('mask', '/a/b/', ['token:read'], 1);
+    await api.keyWith('private', [], [masked, rule('reveal', '/a/')]);
     let asked: Promise<ConsoleAnswer> | undefined;
     await api.admin.transaction(async (sql) => {
       // The reveal has read the token, and waits here to decide about its container.
@@ -415,7 +417,7 @@ describe('a reveal', () => {
         );
         return waiting.length > 0;
       });
-      await sql.query(move, [id]);
+      await sql.query(move, [id, '/a/b/']);
     });
     const answer = await asked;
     expect([answer?.status, answer?.body]).toMatchObject([403, { code: 'permission_denied' }]);

@@ -227,6 +227,7 @@ function valueOf({ table, name, type }: { table: string; name: string; type: str
   if (type === 'bytea') return `'\\x00'`;
   if (type === 'jsonb') return `'[]'`;
   if (type === 'text[]') return `ARRAY[${id}::text]`;
+  if (type === 'uuid[]') return `ARRAY[${id}]`;
   if (type.endsWith('[]')) return `'{1}'`;
   if (type === 'boolean') return 'true';
   if (type.startsWith('timestamp')) return 'now()';

@@ -116,7 +116,7 @@ function valueOf({ table, name, type }: Column, id: string): unknown {
   if (type === 'uuid' || type === 'text') return id;
   if (type === 'bytea') return Buffer.from(id);
   if (type === 'jsonb') return '[]';
-  if (type === 'text[]') return [id];
+  if (type === 'text[]' || type === 'uuid[]') return [id];
   if (type.endsWith('[]')) return [1];
   if (type === 'boolean') return true;
   if (type.startsWith('timestamp')) return new Date();

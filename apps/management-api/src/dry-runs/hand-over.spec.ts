@@ -8,14 +8,24 @@ import { useTestApi } from '../spec-api';
 import { DryRunGateway } from './hand-over';
 
 const api = useTestApi();
+const answers: ServerResponse[] = [];
+const silent = createServer((_, answer) => void answers.push(answer));
+let gateway: DryRunGateway;
 
-it('at most 32 dry runs are under way at a gateway: one more is refused at once, and none waits with its body', async () => {
-  const answers: ServerResponse[] = [];
-  const silent = createServer((_, answer) => void answers.push(answer));
+beforeAll(async () => {
   silent.listen(0, '127.0.0.1');
   await once(silent, 'listening');
   const { port } = silent.address() as AddressInfo;
-  const gateway = new DryRunGateway(`http://127.0.0.1:${port}`, await Tickets.by(api.ctx.sealer));
+  gateway = new DryRunGateway(`http://127.0.0.1:${port}`, await Tickets.by(api.ctx.sealer));
+});
+afterAll(async () => {
+  gateway.close();
+  silent.closeAllConnections();
+  silent.close();
+  await once(silent, 'close');
+});
+
+it('at most 32 dry runs are under way at a gateway: one more is refused at once, and none waits with its body', async () => {
   const order = {
     ...{ kind: 'proxy', id: randomUUID(), traceId: 'trace' },
     caller: { tenantId: randomUUID(), actorId: randomUUID() },
@@ -32,7 +42,4 @@ it('at most 32 dry runs are under way at a gateway: one more is refused at once,
   await waitFor(() => answers.length === 1);
   answers[0]?.destroy();
   await expect(next).rejects.toMatchObject({ code: 'service_unavailable' });
-  gateway.close();
-  silent.close();
-  await once(silent, 'close');
 });
