@@ -60,6 +60,10 @@ export const codes: Readonly<Record<string, Explanation>> = {
     why: 'It would contradict what is stored, or something still uses it.',
     todo: 'Delete what is not used, or choose another id.',
   },
+  deployment_conflict: {
+    why: 'Resources of the deployment were changed by hand since files put them in force. Nothing was written.',
+    todo: 'Compare both versions, take over what should stay, then deploy again.',
+  },
   precondition_failed: {
     why: 'Somebody else changed it after you had opened it. Nothing was overwritten.',
     todo: 'Compare both versions, then save again.',

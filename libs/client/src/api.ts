@@ -6553,6 +6553,7 @@ export interface operations {
             403: components["responses"]["permission_denied"];
             404: components["responses"]["not_found"];
             409: components["responses"]["conflict.request_in_progress"];
+            412: components["responses"]["precondition_failed"];
             413: components["responses"]["payload_too_large"];
             415: components["responses"]["unsupported_media_type"];
             422: components["responses"]["idempotency_key_reused"];
@@ -10172,6 +10173,7 @@ export interface operations {
             401: components["responses"]["invalid_api_key"];
             403: components["responses"]["permission_denied"];
             409: components["responses"]["request_in_progress"];
+            412: components["responses"]["precondition_failed"];
             413: components["responses"]["payload_too_large"];
             415: components["responses"]["unsupported_media_type"];
             422: components["responses"]["idempotency_key_reused"];

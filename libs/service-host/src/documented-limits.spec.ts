@@ -21,6 +21,7 @@ for (const [name = '', fallback = ''] of tableRows(configuration)) {
 /** Numeric settings that limit nothing which somebody could ask too much of. */
 const noLimits = [
   'TRUSTED_HOPS',
+  'CONSOLE_TRUSTED_HOPS',
   'POSTGRES_CONNECTIONS_MAX',
   'STOP_DELAY_MS',
   'TRACE_SAMPLE_PERCENT',

@@ -18,12 +18,15 @@ const pages = [
   ...files.filter((file) => file.endsWith('.md')),
 ];
 
-/** A name to fill in, and files that a command makes. */
+/** Those of a folder of files that an author deploys. */
+const isOfAuthors = (path: string): boolean => /^(?:code|request|response)\.[jt]s$/.test(path);
+
+/** A name to fill in, and files that a command or an author makes. */
 const isMade = (path: string): boolean =>
-  /NNNN|^(?:docker|k8s\/overlays\/local)\/secrets/.test(path);
+  /NNNN|^(?:docker|k8s\/overlays\/local)\/secrets/.test(path) || isOfAuthors(path);
 
 /** Names that stand for others, and those of a product. */
-const isNoFile = (path: string): boolean => /NAME|NNNN|^Node\.js$/.test(path);
+const isNoFile = (path: string): boolean => /NAME|NNNN|^Node\.js$/.test(path) || isOfAuthors(path);
 
 const textOf = (page: string): string => readFileSync(join(root, page), 'utf8');
 const proseOf = (page: string): string => textOf(page).replaceAll(/^( *)```[^]*?^\1```$/gm, '');

@@ -71,13 +71,16 @@ it('the documentation names every list', () => {
   expect(lists.map(({ path }) => path).sort()).toEqual([
     '/applications',
     '/calls',
+    '/deployments',
     '/logs',
     '/proxies',
+    '/proxies/{id}/captures',
     '/proxies/{id}/runs',
     '/reactor-formulas',
     '/reactors',
     '/reactors/{id}/runs',
     '/runs',
+    '/sessions',
     '/tokens',
     '/webhook-deliveries',
   ]);

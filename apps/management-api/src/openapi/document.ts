@@ -8,7 +8,7 @@ import { describeMembers } from './member-texts';
 import { errorsOf, problemExamples, ProblemResponses } from './operation-errors';
 import { operations } from './operations';
 import { RequestSchemas } from './request-schemas';
-import { routesOf, type ApiRoute } from './routes';
+import { isConditional, routesOf, type ApiRoute } from './routes';
 import {
   flag,
   headers,
@@ -114,10 +114,6 @@ export const nameOf = ({ method, path }: Pick<ApiRoute, 'method' | 'path'>): str
 
 const hasBody = ({ method }: Pick<ApiRoute, 'method'>): boolean =>
   ['POST', 'PUT', 'PATCH'].includes(method);
-
-/** Takes If-Match: it changes what is there. */
-const isConditional = ({ isTagged, method, status }: ApiRoute): boolean =>
-  isTagged && method !== 'GET' && status !== 201;
 
 function operation(route: ApiRoute, words: OperationText, { requests, problems }: Parts): Schema {
   const { permission } = route;

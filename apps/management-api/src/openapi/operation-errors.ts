@@ -1,6 +1,6 @@
 import { problemCatalogue, type ProblemCode } from '@glovebox/problems';
 import type { OperationText } from './operation-text';
-import type { ApiRoute } from './routes';
+import { isConditional, type ApiRoute } from './routes';
 import { headersOf, ref, type Schema, type Schemas } from './schema';
 
 /** Of every operation: the front door gives them before it knows which one is meant. */
@@ -67,7 +67,7 @@ const searched = new Set(['logs', 'overview', 'calls', 'runs', 'webhook-deliveri
 
 /** The codes that an operation may give: those of its form, and those that its text names. */
 export function errorsOf(route: ApiRoute, { query, errors = [] }: OperationText): ProblemCode[] {
-  const { method, path, permission, isTagged } = route;
+  const { method, path, permission } = route;
   const [, family = ''] = path.split('/');
   const isChange = method !== 'GET';
   const hasBody = isChange && method !== 'DELETE';
@@ -80,7 +80,7 @@ export function errorsOf(route: ApiRoute, { query, errors = [] }: OperationText)
     [hasBody, ofBodies],
     [isSearch, ['share_exhausted']],
     [method === 'POST', ofIdempotencyKeys],
-    [isTagged && isChange && method !== 'POST', ['precondition_failed']],
+    [isConditional(route), ['precondition_failed']],
     [true, errors],
   ];
   return [...new Set(codes.flatMap(([applies, some]) => (applies ? some : [])))];

@@ -23,6 +23,10 @@ export interface ApiRoute {
   readonly body: Dto | undefined;
 }
 
+/** Takes If-Match: it changes what is there. */
+export const isConditional = ({ isTagged, method, status }: ApiRoute): boolean =>
+  isTagged && method !== 'GET' && status !== 201;
+
 export function routesOf(controllers: readonly Type[]): ApiRoute[] {
   return controllers.flatMap((controller) => {
     const handlers = controller.prototype as Record<string, object>;
