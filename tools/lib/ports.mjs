@@ -25,15 +25,22 @@ const codeOf = (error) => /** @type {NodeJS.ErrnoException} */ (error).code;
 
 /**
  * Below the ports of outgoing connections, one of which could take the port before its server does.
+ * Two commands that choose at once choose from other ports: their pids differ by this modulus.
  */
-const ownPorts = { from: 15_000, to: 32_000 };
+const ownPorts = { from: 15_056, to: 32_000, processes: 64 };
+const anyPort = () => {
+  const { from, to, processes } = ownPorts;
+  return (
+    from + processes * randomInt(Math.floor((to - from) / processes)) + (process.pid % processes)
+  );
+};
 /** @type {Set<number>} */
 const given = new Set();
 
 /** Returns a free port for a server that starts later. No port is given twice. */
 export async function freePort() {
   for (;;) {
-    const port = randomInt(ownPorts.from, ownPorts.to);
+    const port = anyPort();
     if (given.has(port)) continue;
     given.add(port);
     try {
@@ -159,7 +166,7 @@ async function explainRefused(refused) {
 
 /** A port that is free, and so are those that --port gives with it. */
 async function freeBase() {
-  for (let port = 18_080; ; port = randomInt(ownPorts.from, ownPorts.to)) {
+  for (let port = 18_080; ; port = anyPort()) {
     const codes = await Promise.all([port, port + 1, port + 4].map(whyNot));
     if (codes.every((code) => code === undefined)) return port;
   }

@@ -74,7 +74,7 @@ describe('a copy of the log', () => {
 });
 
 describe('a copy of the log that is whole', () => {
-  const ids = Array.from({ length: 10_000 }, () => randomUUID());
+  const ids = Array.from({ length: 5_000 }, () => randomUUID());
   const values = (copy: Replica): Set<unknown> =>
     new Set(ids.map((id) => copy.snapshot.find('reactor', tenantId, id)?.configuration.value));
   const whole = async (): Promise<Replica> => {

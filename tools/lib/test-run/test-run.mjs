@@ -39,7 +39,7 @@ const lingeringMs = 10_000;
 const startRunners = new Set(['libs/reactors', 'apps/gateway', 'apps/worker']);
 
 /** Specs create and drop databases of 900 files by the hundred: in memory that takes a third. */
-function fastFolder() {
+function folderOfStores() {
   const memory = '/dev/shm';
   if (!existsSync(memory)) return tmpdir();
   const { bavail, bsize } = statfsSync(memory);
@@ -55,7 +55,8 @@ export class TestRun {
   passed = 0;
   failed = 0;
   #total = 0;
-  #folder = mkdtempSync(join(fastFolder(), 'glovebox-test-'));
+  #folder = mkdtempSync(join(tmpdir(), 'glovebox-test-'));
+  #stores = mkdtempSync(join(folderOfStores(), 'glovebox-stores-'));
   #children = watchDescendants();
   /** @type {import('../types.js').Service[]} */
   #services = [];
@@ -71,7 +72,7 @@ export class TestRun {
   constructor(options) {
     this.#options = options;
     // Started by root, Postgres and Redis run as nobody and must pass through.
-    chmodSync(this.#folder, 0o711);
+    for (const folder of [this.#folder, this.#stores]) chmodSync(folder, 0o711);
     process.env.PATH = barePath(join(this.#folder, 'bin'), process.env.PATH ?? '');
   }
 
@@ -165,7 +166,7 @@ export class TestRun {
     writePrivate(join(this.#folder, 'product', 'secrets.json'), JSON.stringify(secrets));
     chmodSync(join(this.#folder, 'product'), 0o711);
     const { databaseUrl, redisUrl } = await startServices({
-      folder: join(this.#folder, 'services'),
+      folder: join(this.#stores, 'services'),
       secrets,
       env: process.env,
       durable: false,
@@ -332,10 +333,12 @@ export class TestRun {
       await stopService(service, { signal: service.name === 'postgres' ? 'SIGINT' : 'SIGTERM' });
     }
     await this.#failOnLeftovers();
-    const mine = ['product', 'services'].flatMap((name) =>
-      possibleFolders(join(this.#folder, name)),
+    const mine = [join(this.#folder, 'product'), join(this.#stores, 'services')].flatMap(
+      possibleFolders,
     );
-    for (const folder of [...mine, this.#folder]) rmSync(folder, { recursive: true, force: true });
+    for (const folder of [...mine, this.#folder, this.#stores]) {
+      rmSync(folder, { recursive: true, force: true });
+    }
   }
 
   async #stopProduct() {
