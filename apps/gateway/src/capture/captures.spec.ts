@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { Agent, request as httpRequest } from 'node:http';
 import { capturePlace, type CapturedMessages } from '@glovebox/captures';
-import { startDestination, waitFor, type Destination } from '@glovebox/testing';
+import type { ProxyDefinition } from '@glovebox/definitions';
+import { startDestination, startRunner, waitFor, type Destination } from '@glovebox/testing';
 import { startSpecGateway, type SpecGateway } from '../spec-gateway';
 import { capturesAtOnce } from './captures';
 
@@ -9,16 +10,20 @@ const number = '4242424242424242';
 const holder = 'Lovelace Byron';
 const raw = '5555444433332222';
 
+let runner: Awaited<ReturnType<typeof startRunner>>;
 let gateway: SpecGateway;
 let destination: Destination;
 let key: string;
 let card: string;
 
 beforeAll(async () => {
-  gateway = await startSpecGateway();
+  runner = await startRunner();
+  gateway = await startSpecGateway({ RUNNER_URLS: runner.url, RUNNER_SECRET: runner.secret });
   await gateway.tenantSettings({ allow_full_capture: 'true' });
-  destination = await startDestination(({ url, body }, response) => {
-    if (url.includes('/echo')) response.setHeader('content-type', 'application/json').end(body);
+  destination = await startDestination(({ url, headers, body }, response) => {
+    if (url.includes('/typed')) {
+      response.setHeader('content-type', headers['content-type'] ?? '').end('{}');
+    } else if (url.includes('/echo')) response.setHeader('content-type', 'application/json').end(body);
     else if (url.includes('/encoded')) {
       response
         .writeHead(200, {
@@ -36,6 +41,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await destination.close();
   await gateway.close();
+  await runner.stop();
 });
 
 /** The data of the card in each form that destinations answer with. */
@@ -56,6 +62,10 @@ interface Row {
   readonly code: string | null;
   readonly messages: Buffer;
 }
+
+const code = (text: string): NonNullable<ProxyDefinition['requestTransform']> => ({
+  ...{ code: `module.exports = ({ args }) => { ${text} }`, codeHash: text, runtime: 'node20' },
+});
 
 async function capturedProxy(
   changes: Parameters<SpecGateway['changeableProxy']>[1] = {},
@@ -203,6 +213,50 @@ describe('no capture holds a value', () => {
     const { request } = await capturedCall(proxy.id);
     expect(JSON.stringify(request)).not.toContain(raw);
     expect(request.body?.text).not.toContain('words');
+  });
+
+  it('that was put in where the type of a body or the name of a header stands', async () => {
+    const word = 'hunter-two';
+    const id = await gateway.token(word);
+    const requestTransform = code(
+      'return { headers: { ...args.headers, [args.body.name]: "a" }, body: args.body };',
+    );
+    const proxy = await capturedProxy({ requestTransform });
+    await call(proxy.key, '/echo', post({ name: `{{ ${id} }}` }));
+    const named = await capturedCall(proxy.id);
+    expect(JSON.stringify(named)).not.toContain(word);
+    expect(named.sent?.headers).toContainEqual([`{{ ${id} }}`, '<string 1>']);
+
+    const other = await capturedProxy();
+    const typed = { 'content-type': `application/{{ ${id} }}` };
+    expect((await call(other.key, '/typed', post({ a: 1 }, typed))).status).toBe(200);
+    const { sent, received } = await capturedCall(other.id);
+    for (const message of [sent, received]) {
+      expect(JSON.stringify(message)).not.toContain(word);
+      expect(message?.headers).toContainEqual(['content-type', `<string 12>{{ ${id} }}`]);
+    }
+  });
+
+  it('that code wrote in a form of its own, whole texts or not', async () => {
+    const requestTransform = code(
+      'return { headers: args.headers, body: { parts: args.body.number.match(/.{4}/g).reverse(), words: args.body.words } };',
+    );
+    const proxy = await capturedProxy({ requestTransform }, { whole: true });
+    const id = await gateway.token('5105105105105100');
+    const document = { number: `{{ ${id} }}`, words: 'some words' };
+    expect((await call(proxy.key, '/echo', post(document))).status).toBe(200);
+    const { request, sent, received } = await capturedCall(proxy.id);
+    expect(request.body?.text).toBe(JSON.stringify(document));
+    for (const message of [sent, received]) {
+      expect(message?.body?.text).toBe(
+        '{"parts":[<string 4>,<string 4>,<string 4>,<string 4>],"words":<string 10>}',
+      );
+    }
+    const plain = await capturedProxy({ requestTransform }, { whole: true });
+    await call(plain.key, '/echo', post({ number: '12345678', words: 'some words' }));
+    expect((await capturedCall(plain.id)).sent?.body?.text).toBe(
+      '{"parts":["5678","1234"],"words":"some words"}',
+    );
   });
 
   it('of the configuration, which code and steps put into requests', async () => {

@@ -17,12 +17,17 @@ export interface KnownExpressions {
   readonly sources: ReadonlySet<string>;
 }
 
-/** Writes a value as it is kept: its type and length, with the expressions in it as they stand. */
+/**
+ * Writes a value as it is kept: its type and length, with the expressions in it as they stand. `searched`
+ * is undefined where nobody knows what was put in: then no name is shown.
+ */
 export function leafShape(
   { kind, text, isSecret, isQuoted }: Leaf,
-  parts: readonly NamedPart[],
+  searched: readonly NamedPart[] | undefined,
   known: KnownExpressions,
 ): string {
+  if (kind === 'name' && !searched) return `<name ${text.length}>`;
+  const parts = searched ?? [{ text }];
   const hasName = parts.some((part) => 'name' in part);
   if (kind === 'name' && !hasName) return isQuoted ? quotedName(text) : nameShown(text);
   if (kind === 'boolean') return '<boolean>';
@@ -38,8 +43,8 @@ export function leafShape(
 
 /** Writes a value as it came, with the expressions of what was put in. */
 export function leafText(
-  { kind, isSecret, isQuoted }: Leaf,
-  parts: readonly NamedPart[],
+  { kind, text: plain, isSecret, isQuoted }: Leaf,
+  parts: readonly NamedPart[] = [{ text: plain }],
   known: KnownExpressions,
 ): string {
   const text = parts
