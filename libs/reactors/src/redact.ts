@@ -117,7 +117,8 @@ export function* nameValues(
       if (!names.has(bytes)) names.set(bytes, name);
     }
     // Words stand in the order in which they were added: the walk goes on where it was.
-    for (; wordsNamed < index.words.size; wordsNamed += 1) names.set(words.next().value ?? '', name);
+    for (; wordsNamed < index.words.size; wordsNamed += 1)
+      names.set(words.next().value ?? '', name);
   }
   const length = charactersOf(lines);
   const nameAt: (string | undefined)[] = Array.from({ length });

@@ -23,7 +23,8 @@ beforeAll(async () => {
   destination = await startDestination(({ url, headers, body }, response) => {
     if (url.includes('/typed')) {
       response.setHeader('content-type', headers['content-type'] ?? '').end('{}');
-    } else if (url.includes('/echo')) response.setHeader('content-type', 'application/json').end(body);
+    } else if (url.includes('/echo'))
+      response.setHeader('content-type', 'application/json').end(body);
     else if (url.includes('/encoded')) {
       response
         .writeHead(200, {
