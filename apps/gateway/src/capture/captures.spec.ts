@@ -260,6 +260,29 @@ describe('no capture holds a value', () => {
     );
   });
 
+  it.each([
+    ['application/xml', `<login><Password>${raw}</Password></login>`],
+    ['text/plain', `a=1&client_secret=${raw}`],
+    ['application/json', JSON.stringify({ payload: JSON.stringify({ api_key: raw }), a: 1 })],
+    [
+      'multipart/form-data; boundary=x',
+      `--x\r\ncontent-disposition: form-data; name="password"\r\n\r\n${raw}\r\n--x--`,
+    ],
+  ])('of a key that stands within a text, also where texts are whole: %s', async (type, body) => {
+    const proxy = await capturedProxy({}, { whole: true });
+    const headers = { 'content-type': type };
+    await call(proxy.key, '/', { method: 'POST', headers, body });
+    expect(JSON.stringify(await capturedCall(proxy.id))).not.toContain(raw);
+    const told = 'wrong password or signature';
+    const other = await capturedProxy({}, { whole: true });
+    await call(other.key, '/', {
+      method: 'POST',
+      headers: { 'content-type': 'text/plain' },
+      body: told,
+    });
+    expect((await capturedCall(other.id)).request.body?.text).toBe(told);
+  });
+
   it('of the configuration, which code and steps put into requests', async () => {
     const secret = 'sk_configured_0001';
     const options = { location: 'body' as const, path: '$.more', value: secret };

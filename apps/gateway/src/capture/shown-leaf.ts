@@ -1,7 +1,7 @@
 import { normalTokenId } from '@glovebox/expressions';
 import { mayBeData } from '@glovebox/problems';
 import { redacted, type NamedPart } from '@glovebox/reactors';
-import { nameShown, type Leaf } from './pieces';
+import { holdsKey, nameShown, type Leaf } from './pieces';
 
 const expression = /\{\{([^{}]{1,4096})\}\}/g;
 const uuid = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
@@ -41,12 +41,14 @@ export function leafShape(
     .join('');
 }
 
-/** Writes a value as it came, with the expressions of what was put in. */
+/** Writes a value as it came, with the expressions of what was put in. One that holds keys is a shape. */
 export function leafText(
-  { kind, text: plain, isSecret, isQuoted }: Leaf,
-  parts: readonly NamedPart[] = [{ text: plain }],
+  leaf: Leaf,
+  parts: readonly NamedPart[] = [{ text: leaf.text }],
   known: KnownExpressions,
 ): string {
+  const { kind, isSecret, isQuoted } = leaf;
+  if (kind !== 'name' && holdsKey(leaf.text)) return leafShape(leaf, parts, known);
   const text = parts
     .map((part) => {
       if ('name' in part) return shownName(part.name, known);
