@@ -79,6 +79,14 @@ async function capturedProxy(
   return { ...proxy, until: Date.parse(until) };
 }
 
+/** Of another tenant, and captured. */
+async function openProxy(tenantId: string) {
+  const proxy = await gateway.changeableProxy(destination.url, { requireAuth: false, tenantId });
+  const until = new Date(Date.now() + 60_000).toISOString();
+  await gateway.define({ kind: 'capture', id: proxy.id, tenantId, until, whole: false });
+  return proxy;
+}
+
 const rowsOf = async (proxyId: string): Promise<Row[]> =>
   (await gateway.asAdmin(
     `SELECT * FROM captures WHERE proxy_id = '${proxyId}' ORDER BY id`,
@@ -107,10 +115,14 @@ async function call(
   proxyKey: string,
   path: string,
   init: RequestInit & { headers?: Record<string, string> } = {},
+  isKeyed = true,
 ): Promise<Response> {
   const answer = await fetch(`${gateway.url}/proxy${path}`, {
     ...init,
-    headers: { 'SVC-API-KEY': key, 'SVC-PROXY-KEY': proxyKey, ...init.headers },
+    headers: {
+      ...(isKeyed ? { 'SVC-API-KEY': key } : {}),
+      ...{ 'SVC-PROXY-KEY': proxyKey, ...init.headers },
+    },
   });
   await answer.text();
   return answer;
@@ -365,8 +377,8 @@ it('capture ends after its time without anybody doing anything', async () => {
   expect(await rowsOf(proxy.id)).toEqual([]);
 });
 
-it('a store that does not take captures holds up no call', async () => {
-  const proxy = await capturedProxy();
+it('a store that does not take captures holds up no call, and one tenant few captures of another', async () => {
+  const [busy, other] = [await openProxy(randomUUID()), await openProxy(randomUUID())];
   const held = gateway.asAdmin(
     'DO $$ BEGIN LOCK TABLE captures IN ACCESS EXCLUSIVE MODE; PERFORM pg_sleep(2); END $$',
   );
@@ -379,18 +391,19 @@ it('a store that does not take captures holds up no call', async () => {
     return locks.length > 0;
   });
   for (let nth = 0; nth < 30; nth += 1) {
-    expect((await call(proxy.key, '/echo', post({ nth }))).status).toBe(200);
+    expect((await call(busy.key, '/echo', post({ nth }), false)).status).toBe(200);
   }
+  expect((await call(other.key, '/echo', post({ a: 1 }), false)).status).toBe(200);
   expect(isHeld).toBe(true);
   await held;
-  await onlyRow(proxy.id);
+  const { id } = await onlyRow(other.id);
+  await waitFor(async () => (await rowsOf(busy.id)).length === 30);
+  const earlier = (await rowsOf(busy.id)).filter((row) => row.id < id);
+  expect(earlier.length).toBeLessThanOrEqual(2);
 });
 
 it('10,000 calls leave as many captures as a second allows, and fail none', async () => {
-  const tenantId = randomUUID();
-  const proxy = await gateway.changeableProxy(destination.url, { requireAuth: false, tenantId });
-  const until = new Date(Date.now() + 60_000).toISOString();
-  await gateway.define({ kind: 'capture', id: proxy.id, tenantId, until, whole: false });
+  const proxy = await openProxy(randomUUID());
   const agent = new Agent({ keepAlive: true, maxSockets: 50 });
   const callOnce = () =>
     new Promise<number>((resolve, reject) => {
