@@ -379,6 +379,18 @@ describe('redacting an error of code', () => {
   });
 });
 
+/** By the processor time of this process. */
+function longestStepMs(work: Iterator<unknown>): number {
+  let longestMs = 0;
+  for (let isOver = false; !isOver;) {
+    const before = process.cpuUsage();
+    isOver = work.next().done === true;
+    const { user, system } = process.cpuUsage(before);
+    longestMs = Math.max(longestMs, (user + system) / 1_000);
+  }
+  return longestMs;
+}
+
 function escapeOf(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
@@ -436,5 +448,18 @@ describe('values with names', () => {
 
   it('are not looked for where that takes too much work', () => {
     expect(named(['x'.repeat(10_000)], 1_000)).toBeUndefined();
+  });
+
+  it('let others be served meanwhile, however many there are and however they overlap', () => {
+    const repeated = [4, 5, 6, 7, 8, 9].map((length) => 'a'.repeat(length));
+    const short = Array.from({ length: 40_000 }, (_, n) => (n + 36 ** 2).toString(36).slice(-3));
+    const many = Array.from({ length: 1_000 }, (_, n) => ({ name: `n${n}`, value: `value ${n}` }));
+    for (const [text, known] of [
+      [short.slice(0, 15_000).join(' '), [{ name: 'short', value: short }, ...many]],
+      ['a'.repeat(60_000), [{ name: 'a', value: repeated }]],
+    ] as const) {
+      const work = nameValues([text], known, 8_000_000);
+      expect(longestStepMs(work)).toBeLessThan(60);
+    }
   });
 });

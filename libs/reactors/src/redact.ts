@@ -47,6 +47,7 @@ const stepsPerByte = 8;
 const codePerStep = 4;
 /** The work between two points where others may be served. */
 const stepsAtOnce = 50_000;
+const placesAtOnce = 4_096;
 /** The longest short word in UTF-8. */
 const wordBytesMax = 3 * (partLengthMin - 1);
 /** So short a value is shown if it came in plain: counts, flags and codes of two letters. */
@@ -100,9 +101,10 @@ export function* nameValues(
   const index = emptyIndex('');
   const names = new Map<string, string>();
   let left = knownValuesMax;
+  let wordsNamed = 0;
+  const words = index.words.keys();
   for (const { name, value } of known) {
     const before = index.values.length;
-    const words = index.words.size;
     const members = new Set<string>();
     left = yield* addValues(index, [value], left, (member) => members.add(member));
     for (const member of members) {
@@ -114,16 +116,23 @@ export function* nameValues(
       const bytes = byteText(added.slice(0, valueCharactersMax));
       if (!names.has(bytes)) names.set(bytes, name);
     }
-    for (const word of [...index.words.keys()].slice(words)) names.set(word, name);
+    // Words stand in the order in which they were added: the walk goes on where it was.
+    for (; wordsNamed < index.words.size; wordsNamed += 1)
+      names.set(words.next().value ?? '', name);
   }
   const length = charactersOf(lines);
-  const found: [from: number, to: number, name: string][] = [];
-  const onFound: OnFound = (from, to, value) =>
-    found.push([from, Math.min(to, length), names.get(value) ?? redacted]);
-  if ((yield* look(lines, index, onFound, stepsMax)) >= stepsMax) return undefined;
   const nameAt: (string | undefined)[] = Array.from({ length });
-  found.sort(([a, b], [c, d]) => b - a - (d - c));
-  for (const [from, to, name] of found) nameAt.fill(name, from, to);
+  const longestAt = new Int32Array(length);
+  const onFound: OnFound = (from, to, value) => {
+    const end = Math.min(to, length);
+    const name = names.get(value) ?? redacted;
+    for (let at = from; at < end; at += 1) {
+      if (end - from < (longestAt[at] ?? 0)) continue;
+      longestAt[at] = end - from;
+      nameAt[at] = name;
+    }
+  };
+  if ((yield* look(lines, index, onFound, stepsMax)) >= stepsMax) return undefined;
   return eachLine(lines, (line, begin, end) => namedParts(line, nameAt.slice(begin, end)));
 }
 
@@ -465,6 +474,7 @@ function* hide(view: View, index: Index, { onFound, cuts }: Found, stepsMax: num
   let steps = codes.length * stepsPerByte;
   let stepsYielded = 0;
   for (let at = 0; at < codes.length && steps <= stepsMax; at += 1) {
+    if (at % placesAtOnce === 0) yield;
     if (view.hasWords && index.words.size > 0) findWord(view, index, at, onFound);
     if (at + partLengthMin > codes.length) continue;
     const slot = hash(codes[at] ?? 0, codes[at + 1] ?? 0, codes[at + 2] ?? 0, codes[at + 3] ?? 0);

@@ -17,7 +17,6 @@ import {
   isSecretMember,
   isSecretParameter,
   jsonPieces,
-  nameShown,
   pathPieces,
   type Leaf,
   type Piece,
@@ -48,9 +47,10 @@ export function* messagesOf(capture: Capture, ours: ServiceHeaders): Work<Captur
   const showing: Showing = { values, ours, ids, sources };
   // What a caller sent is shown as it is, so that a value in plain is not told from another.
   const sentByCaller: Showing = whole ? showing : { ...showing, values: [] };
-  // Code with `svc` may have opened other data, and an answer holds what steps are to take away.
-  const hasSvc = proxy.applicationId !== null;
-  const isSentWhole = whole && !(hasSvc && proxy.requestTransform);
+  // Code may write data in a form of its own, and with `svc` data that nobody noted. What it sent comes back.
+  const hasData = ids.size > 0 || proxy.applicationId !== null;
+  const isSentWhole = whole && !(hasData && proxy.requestTransform);
+  // An answer holds what steps are to take away.
   const isChanged = proxy.responseTransform !== null || proxy.responseSteps.length > 0;
   const { method } = call;
   const body = capture.requestBody.bytes > 0 ? capture.requestBody : undefined;
@@ -60,13 +60,12 @@ export function* messagesOf(capture: Capture, ours: ServiceHeaders): Work<Captur
     const sent = yield* requestOf(sentRequest, showing, isSentWhole);
     made.sent = { method, ...(host === undefined ? {} : { host }), ...sent };
   }
-  if (receivedAnswer) made.received = yield* answerOf(receivedAnswer, showing, whole && !isChanged);
+  if (receivedAnswer) {
+    made.received = yield* answerOf(receivedAnswer, showing, isSentWhole && !isChanged);
+  }
   if (madeAnswer) {
-    made.answer = yield* answerOf(
-      madeAnswer,
-      showing,
-      whole && !(hasSvc && proxy.responseTransform),
-    );
+    const isWhole = isSentWhole && !(hasData && proxy.responseTransform);
+    made.answer = yield* answerOf(madeAnswer, showing, isWhole);
   }
   return made;
 }
@@ -115,23 +114,30 @@ function* messageOf(
 ): Work<Pick<CapturedAnswer, 'headers' | 'body'>> {
   const lines = yield* headersOf(headers, showing);
   if (!body) return { headers: lines };
-  return { headers: lines, body: yield* bodyOf(headers, body, showing, isWhole) };
+  const type = lines.find(([name, value]) => name === 'content-type' && mediaType.test(value))?.[1];
+  return { headers: lines, body: yield* bodyOf(headers, body, type, showing, isWhole) };
 }
 
 /** Values of headers are shapes in any case: which of them are keys nobody knows for sure. */
 function* headersOf(raw: readonly string[], showing: Showing): Work<[string, string][]> {
+  const headers: Leaf[] = [];
+  for (let at = 0; at + 1 < raw.length && headers.length <= 2 * headersMax; at += 2) {
+    const [name = '', text = ''] = raw.slice(at, at + 2);
+    if (showing.ours.isOurs(name.toLowerCase())) continue;
+    headers.push({ kind: 'name', text: name }, { kind: 'string', text });
+  }
+  const named = yield* namedIn(headers, showing);
   const lines: [string, string][] = [];
   let bytes = 0;
-  for (let at = 0; at + 1 < raw.length; at += 2) {
-    const name = (raw[at] ?? '').toLowerCase();
-    if (showing.ours.isOurs(name)) continue;
-    const value = raw[at + 1] ?? '';
-    const shape = isSecretParameter(name)
-      ? '<hidden>'
-      : (plainHeader(name, value) ??
-        endOf(yield* shown([{ kind: 'string', text: value }], showing, false, headBytesMax / 8)));
-    const line: [string, string] = [nameShown(name), shape];
-    bytes += JSON.stringify(line).length;
+  for (let at = 0; at < headers.length; at += 2) {
+    const [name, value] = headers.slice(at, at + 2) as [Leaf, Leaf];
+    const [nameParts, valueParts] = named?.slice(at, at + 2) ?? [];
+    const nameShown = leafShape(name, nameParts, showing);
+    const line: [string, string] = [
+      nameShown === name.text ? nameShown.toLowerCase() : nameShown,
+      headerShape(name.text.toLowerCase(), value, valueParts, showing),
+    ];
+    bytes += Buffer.byteLength(JSON.stringify(line));
     if (lines.length === headersMax || bytes > headBytesMax) {
       lines.push(['…', 'more headers']);
       break;
@@ -141,32 +147,45 @@ function* headersOf(raw: readonly string[], showing: Showing): Work<[string, str
   return lines;
 }
 
+function headerShape(
+  name: string,
+  value: Leaf,
+  parts: readonly NamedPart[] | undefined,
+  showing: Showing,
+): string {
+  if (isSecretParameter(name)) return '<hidden>';
+  const isPlain = parts?.every((part) => 'text' in part);
+  const shape = isPlain && plainHeader(name, value.text);
+  if (shape) return shape;
+  const made = leafShape(value, parts, showing);
+  return Buffer.byteLength(made) > headBytesMax / 8 ? '…' : made;
+}
+
 /** Of these the value is shown: it says how the body is read. */
 function plainHeader(name: string, value: string): string | undefined {
-  if (name === 'content-type') return mediaTypeShown(value);
+  if (name === 'content-type') {
+    const type = withoutParameters(value);
+    return mediaType.test(type) && !mayBeData(type) ? type : undefined;
+  }
   if (name === 'content-length') return /^\d{1,12}$/.test(value) ? value : undefined;
   if (name !== 'content-encoding' && name !== 'transfer-encoding') return undefined;
   return /^(?:gzip|deflate|br|zstd|identity|chunked)$/.test(value) ? value : undefined;
 }
 
-function mediaTypeShown(value: string): string | undefined {
-  const type = withoutParameters(value);
-  return /^[a-z]{1,20}\/[\w.+-]{1,60}$/.test(type) && !mayBeData(type) ? type : undefined;
-}
+const mediaType = /^[a-z]{1,20}\/[\w.+-]{1,60}$/;
 
 function* bodyOf(
   headers: readonly string[],
   body: KeptBody,
+  type: string | undefined,
   showing: Showing,
   isWhole: boolean,
 ): Work<CapturedBody> {
-  const contentType = valueOf(headers, 'content-type') ?? '';
-  const type = mediaTypeShown(contentType);
   const told = { ...(type === undefined ? {} : { type }), bytes: body.bytes };
   const encoding = valueOf(headers, 'content-encoding') ?? 'identity';
   if (encoding.toLowerCase() !== 'identity') return { ...told, format: 'encoded' };
   const text = textOf(body);
-  const known = withoutParameters(contentType);
+  const known = withoutParameters(valueOf(headers, 'content-type') ?? '');
   if (text === undefined) return { ...told, format: 'binary' };
   if (known.startsWith('multipart/') && !isWhole) return { ...told, format: 'multipart' };
   const format = contextOfType(known) === 'form' ? 'form' : looksLikeJson(text) ? 'json' : 'text';
@@ -235,9 +254,8 @@ function* shown(
     if (done % piecesAtOnce === 0) yield;
     let part = piece as string;
     if (typeof piece !== 'string') {
-      const parts = named?.[nth] ?? [{ text: piece.text }];
+      part = write(piece, named?.[nth], showing);
       nth += 1;
-      part = write(piece, parts, showing);
     }
     bytes += Buffer.byteLength(JSON.stringify(part)) - 2;
     if (bytes > bytesMax) {

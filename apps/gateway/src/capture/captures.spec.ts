@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { Agent, request as httpRequest } from 'node:http';
 import { capturePlace, type CapturedMessages } from '@glovebox/captures';
-import { startDestination, waitFor, type Destination } from '@glovebox/testing';
+import type { ProxyDefinition } from '@glovebox/definitions';
+import { startDestination, startRunner, waitFor, type Destination } from '@glovebox/testing';
 import { startSpecGateway, type SpecGateway } from '../spec-gateway';
 import { capturesAtOnce } from './captures';
 
@@ -9,16 +10,21 @@ const number = '4242424242424242';
 const holder = 'Lovelace Byron';
 const raw = '5555444433332222';
 
+let runner: Awaited<ReturnType<typeof startRunner>>;
 let gateway: SpecGateway;
 let destination: Destination;
 let key: string;
 let card: string;
 
 beforeAll(async () => {
-  gateway = await startSpecGateway();
+  runner = await startRunner();
+  gateway = await startSpecGateway({ RUNNER_URLS: runner.url, RUNNER_SECRET: runner.secret });
   await gateway.tenantSettings({ allow_full_capture: 'true' });
-  destination = await startDestination(({ url, body }, response) => {
-    if (url.includes('/echo')) response.setHeader('content-type', 'application/json').end(body);
+  destination = await startDestination(({ url, headers, body }, response) => {
+    if (url.includes('/typed')) {
+      response.setHeader('content-type', headers['content-type'] ?? '').end('{}');
+    } else if (url.includes('/echo'))
+      response.setHeader('content-type', 'application/json').end(body);
     else if (url.includes('/encoded')) {
       response
         .writeHead(200, {
@@ -36,6 +42,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await destination.close();
   await gateway.close();
+  await runner.stop();
 });
 
 /** The data of the card in each form that destinations answer with. */
@@ -57,6 +64,10 @@ interface Row {
   readonly messages: Buffer;
 }
 
+const code = (text: string): NonNullable<ProxyDefinition['requestTransform']> => ({
+  ...{ code: `module.exports = ({ args }) => { ${text} }`, codeHash: text, runtime: 'node20' },
+});
+
 async function capturedProxy(
   changes: Parameters<SpecGateway['changeableProxy']>[1] = {},
   { whole = false, ms = 60_000 } = {},
@@ -66,6 +77,14 @@ async function capturedProxy(
   const until = new Date(Date.now() + ms).toISOString();
   await gateway.define({ kind: 'capture', id, tenantId: gateway.tenantId, until, whole });
   return { ...proxy, until: Date.parse(until) };
+}
+
+/** Of another tenant, and captured. */
+async function openProxy(tenantId: string) {
+  const proxy = await gateway.changeableProxy(destination.url, { requireAuth: false, tenantId });
+  const until = new Date(Date.now() + 60_000).toISOString();
+  await gateway.define({ kind: 'capture', id: proxy.id, tenantId, until, whole: false });
+  return proxy;
 }
 
 const rowsOf = async (proxyId: string): Promise<Row[]> =>
@@ -96,10 +115,14 @@ async function call(
   proxyKey: string,
   path: string,
   init: RequestInit & { headers?: Record<string, string> } = {},
+  isKeyed = true,
 ): Promise<Response> {
   const answer = await fetch(`${gateway.url}/proxy${path}`, {
     ...init,
-    headers: { 'SVC-API-KEY': key, 'SVC-PROXY-KEY': proxyKey, ...init.headers },
+    headers: {
+      ...(isKeyed ? { 'SVC-API-KEY': key } : {}),
+      ...{ 'SVC-PROXY-KEY': proxyKey, ...init.headers },
+    },
   });
   await answer.text();
   return answer;
@@ -205,6 +228,73 @@ describe('no capture holds a value', () => {
     expect(request.body?.text).not.toContain('words');
   });
 
+  it('that was put in where the type of a body or the name of a header stands', async () => {
+    const word = 'hunter-two';
+    const id = await gateway.token(word);
+    const requestTransform = code(
+      'return { headers: { ...args.headers, [args.body.name]: "a" }, body: args.body };',
+    );
+    const proxy = await capturedProxy({ requestTransform });
+    await call(proxy.key, '/echo', post({ name: `{{ ${id} }}` }));
+    const named = await capturedCall(proxy.id);
+    expect(JSON.stringify(named)).not.toContain(word);
+    expect(named.sent?.headers).toContainEqual([`{{ ${id} }}`, '<string 1>']);
+
+    const other = await capturedProxy();
+    const typed = { 'content-type': `application/{{ ${id} }}` };
+    expect((await call(other.key, '/typed', post({ a: 1 }, typed))).status).toBe(200);
+    const { sent, received } = await capturedCall(other.id);
+    for (const message of [sent, received]) {
+      expect(JSON.stringify(message)).not.toContain(word);
+      expect(message?.headers).toContainEqual(['content-type', `<string 12>{{ ${id} }}`]);
+    }
+  });
+
+  it('that code wrote in a form of its own, whole texts or not', async () => {
+    const requestTransform = code(
+      'return { headers: args.headers, body: { parts: args.body.number.match(/.{4}/g).reverse(), words: args.body.words } };',
+    );
+    const proxy = await capturedProxy({ requestTransform }, { whole: true });
+    const id = await gateway.token('5105105105105100');
+    const document = { number: `{{ ${id} }}`, words: 'some words' };
+    expect((await call(proxy.key, '/echo', post(document))).status).toBe(200);
+    const { request, sent, received } = await capturedCall(proxy.id);
+    expect(request.body?.text).toBe(JSON.stringify(document));
+    for (const message of [sent, received]) {
+      expect(message?.body?.text).toBe(
+        '{"parts":[<string 4>,<string 4>,<string 4>,<string 4>],"words":<string 10>}',
+      );
+    }
+    const plain = await capturedProxy({ requestTransform }, { whole: true });
+    await call(plain.key, '/echo', post({ number: '12345678', words: 'some words' }));
+    expect((await capturedCall(plain.id)).sent?.body?.text).toBe(
+      '{"parts":["5678","1234"],"words":"some words"}',
+    );
+  });
+
+  it.each([
+    ['application/xml', `<login><Password>${raw}</Password></login>`],
+    ['text/plain', `a=1&client_secret=${raw}`],
+    ['application/json', JSON.stringify({ payload: JSON.stringify({ api_key: raw }), a: 1 })],
+    [
+      'multipart/form-data; boundary=x',
+      `--x\r\ncontent-disposition: form-data; name="password"\r\n\r\n${raw}\r\n--x--`,
+    ],
+  ])('of a key that stands within a text, also where texts are whole: %s', async (type, body) => {
+    const proxy = await capturedProxy({}, { whole: true });
+    const headers = { 'content-type': type };
+    await call(proxy.key, '/', { method: 'POST', headers, body });
+    expect(JSON.stringify(await capturedCall(proxy.id))).not.toContain(raw);
+    const told = 'wrong password or signature';
+    const other = await capturedProxy({}, { whole: true });
+    await call(other.key, '/', {
+      method: 'POST',
+      headers: { 'content-type': 'text/plain' },
+      body: told,
+    });
+    expect((await capturedCall(other.id)).request.body?.text).toBe(told);
+  });
+
   it('of the configuration, which code and steps put into requests', async () => {
     const secret = 'sk_configured_0001';
     const options = { location: 'body' as const, path: '$.more', value: secret };
@@ -287,8 +377,8 @@ it('capture ends after its time without anybody doing anything', async () => {
   expect(await rowsOf(proxy.id)).toEqual([]);
 });
 
-it('a store that does not take captures holds up no call', async () => {
-  const proxy = await capturedProxy();
+it('a store that does not take captures holds up no call, and one tenant few captures of another', async () => {
+  const [busy, other] = [await openProxy(randomUUID()), await openProxy(randomUUID())];
   const held = gateway.asAdmin(
     'DO $$ BEGIN LOCK TABLE captures IN ACCESS EXCLUSIVE MODE; PERFORM pg_sleep(2); END $$',
   );
@@ -301,18 +391,19 @@ it('a store that does not take captures holds up no call', async () => {
     return locks.length > 0;
   });
   for (let nth = 0; nth < 30; nth += 1) {
-    expect((await call(proxy.key, '/echo', post({ nth }))).status).toBe(200);
+    expect((await call(busy.key, '/echo', post({ nth }), false)).status).toBe(200);
   }
+  expect((await call(other.key, '/echo', post({ a: 1 }), false)).status).toBe(200);
   expect(isHeld).toBe(true);
   await held;
-  await onlyRow(proxy.id);
+  const { id } = await onlyRow(other.id);
+  await waitFor(async () => (await rowsOf(busy.id)).length === 30);
+  const earlier = (await rowsOf(busy.id)).filter((row) => row.id < id);
+  expect(earlier.length).toBeLessThanOrEqual(2);
 });
 
 it('10,000 calls leave as many captures as a second allows, and fail none', async () => {
-  const tenantId = randomUUID();
-  const proxy = await gateway.changeableProxy(destination.url, { requireAuth: false, tenantId });
-  const until = new Date(Date.now() + 60_000).toISOString();
-  await gateway.define({ kind: 'capture', id: proxy.id, tenantId, until, whole: false });
+  const proxy = await openProxy(randomUUID());
   const agent = new Agent({ keepAlive: true, maxSockets: 50 });
   const callOnce = () =>
     new Promise<number>((resolve, reject) => {

@@ -113,11 +113,19 @@ export class Captures {
   }
 
   async #writeAll(): Promise<void> {
-    for (let next = this.#waiting.shift(); next; next = this.#waiting.shift()) {
+    let last = '';
+    for (let next = this.#next(last); next; next = this.#next(last)) {
       const isWritten = await this.#write(next);
-      this.#places.leave(next.proxy.tenantId);
+      last = next.proxy.tenantId;
+      this.#places.leave(last);
       if (!isWritten && this.#stopping.signal.aborted) this.#dropAll();
     }
+  }
+
+  /** The oldest of another tenant, so that calls that take long to search hold up few of others. */
+  #next(last: string): Capture | undefined {
+    const ofAnother = this.#waiting.findIndex(({ proxy }) => proxy.tenantId !== last);
+    return this.#waiting.splice(Math.max(ofAnother, 0), 1)[0];
   }
 
   #dropAll(): void {

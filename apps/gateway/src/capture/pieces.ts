@@ -13,9 +13,12 @@ export interface Leaf {
 /** What stands between values, or one of them. */
 export type Piece = string | Leaf;
 
+const keyNames =
+  'authori[sz]ation|passw|passphrase|secret|credential|signature|cookie|(?:api|access|private|signing)[-_ ]?key|(?:access|refresh|id|auth|session|csrf|xsrf)[-_ ]?token';
 /** Of members of bodies. Nothing is told of their values. */
-const secretMember =
-  /^keys?$|authori[sz]ation|passw|passphrase|secret|credential|signature|cookie|(?:api|access|private|signing)[-_ ]?key|(?:access|refresh|id|auth|session|csrf|xsrf)[-_ ]?token/i;
+const secretMember = new RegExp(`^keys?$|${keyNames}`, 'i');
+/** Such a name within a text, with what stands before a value: as in XML, in parts and in JSON in JSON. */
+const keyInText = new RegExp(`(?:${keyNames})[\\w-]{0,40}\\\\?["']?\\s{0,4}[:=>;\\n]`, 'i');
 /** Of headers and of the query. They have keys under more names than these have uses. */
 const secretParameter =
   /auth|cookie|key|token|secret|passw|signature|^sig$|credential|session|csrf|xsrf|jwt/i;
@@ -117,6 +120,8 @@ export function* formPieces(text: string, isSecret: (name: string) => boolean): 
 }
 
 export const isSecretMember = (name: string): boolean => secretMember.test(name);
+
+export const holdsKey = (text: string): boolean => keyInText.test(text);
 
 export function* pathPieces(path: string): Generator<Piece> {
   for (const [nth, segment] of path.split('/').entries()) {

@@ -1,7 +1,7 @@
 import { normalTokenId } from '@glovebox/expressions';
 import { mayBeData } from '@glovebox/problems';
 import { redacted, type NamedPart } from '@glovebox/reactors';
-import { nameShown, type Leaf } from './pieces';
+import { holdsKey, nameShown, type Leaf } from './pieces';
 
 const expression = /\{\{([^{}]{1,4096})\}\}/g;
 const uuid = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
@@ -17,12 +17,17 @@ export interface KnownExpressions {
   readonly sources: ReadonlySet<string>;
 }
 
-/** Writes a value as it is kept: its type and length, with the expressions in it as they stand. */
+/**
+ * Writes a value as it is kept: its type and length, with the expressions in it as they stand. `searched`
+ * is undefined where nobody knows what was put in: then no name is shown.
+ */
 export function leafShape(
   { kind, text, isSecret, isQuoted }: Leaf,
-  parts: readonly NamedPart[],
+  searched: readonly NamedPart[] | undefined,
   known: KnownExpressions,
 ): string {
+  if (kind === 'name' && !searched) return `<name ${text.length}>`;
+  const parts = searched ?? [{ text }];
   const hasName = parts.some((part) => 'name' in part);
   if (kind === 'name' && !hasName) return isQuoted ? quotedName(text) : nameShown(text);
   if (kind === 'boolean') return '<boolean>';
@@ -36,12 +41,14 @@ export function leafShape(
     .join('');
 }
 
-/** Writes a value as it came, with the expressions of what was put in. */
+/** Writes a value as it came, with the expressions of what was put in. One that holds keys is a shape. */
 export function leafText(
-  { kind, isSecret, isQuoted }: Leaf,
-  parts: readonly NamedPart[],
+  leaf: Leaf,
+  parts: readonly NamedPart[] = [{ text: leaf.text }],
   known: KnownExpressions,
 ): string {
+  const { kind, isSecret, isQuoted } = leaf;
+  if (kind !== 'name' && holdsKey(leaf.text)) return leafShape(leaf, parts, known);
   const text = parts
     .map((part) => {
       if ('name' in part) return shownName(part.name, known);

@@ -64,6 +64,25 @@ export async function deployedBy(
   return openState(sql, sealer, tenantId, row);
 }
 
+/**
+ * Ids of what files alone have deleted since a deployment. What is gone was deleted once more than it was made
+ * again: where fewer of these were deployments, somebody has deleted it by hand meanwhile.
+ */
+export async function prunedSince(
+  sql: Sql,
+  tenantId: string,
+  id: string,
+): Promise<ReadonlySet<string>> {
+  const rows = await sql.query<{ id: string }>(
+    `SELECT c ->> 'id' AS id FROM deployments d, jsonb_array_elements(d.changes) c
+     WHERE d.tenant_id = $1 AND d.id > $2
+     GROUP BY 1 HAVING count(*) FILTER (WHERE c ->> 'change' = 'pruned') >
+       count(*) FILTER (WHERE c ->> 'change' = 'created')`,
+    [tenantId, id],
+  );
+  return new Set(rows.map((row) => row.id));
+}
+
 async function openState(
   sql: Sql,
   sealer: Sealer,

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
-import type { Actor } from '@glovebox/access';
+import { holds, type Actor } from '@glovebox/access';
 import { timeOrderedId, type CursorQuery, type Sql } from '@glovebox/database';
 import { notFound, Problem } from '@glovebox/problems';
 import { change, type Author, type ChangeOutcome } from '../changes/change';
@@ -13,7 +13,13 @@ import { ProxiesService } from '../proxies/proxies.service';
 import { ReactorFormulasService } from '../reactor-formulas/reactor-formulas.service';
 import { ReactorsService } from '../reactors/reactors.service';
 import { requireId } from '../runs/runs.service';
-import { deployedBy, keepDeployment, newestDeployed, type Deployed } from './deployed-set';
+import {
+  deployedBy,
+  keepDeployment,
+  newestDeployed,
+  prunedSince,
+  type Deployed,
+} from './deployed-set';
 import { findDeployment, listDeployments, toDetails, toShown } from './find-deployments';
 import { PuttingInForce, type Putting } from './putting-in-force';
 import { readItem, readItems, type Wanted } from './read-items';
@@ -68,7 +74,11 @@ export class DeploymentsService {
     const { sealer } = this.ctx;
     return this.#put(actor, author, {
       ...{ input, prune: true, rollbackOf: id },
-      wanted: async (sql) => (await deployedBy(sql, sealer, author.tenantId, id)).map(toWanted),
+      wanted: async (sql) => {
+        const items = await deployedBy(sql, sealer, author.tenantId, id);
+        const pruned = await prunedSince(sql, author.tenantId, id);
+        return items.map((item) => toWanted(item, pruned.has(item.id)));
+      },
     });
   }
 
@@ -129,6 +139,7 @@ export class DeploymentsService {
       deployed: before?.items ?? [],
       tagOf: ({ id, version }) => tagOf(keyHash, id, version),
       isForced: input.force ?? false,
+      mayGrant: holds(actor.principal, 'application:update'),
     };
     const set = await PuttingInForce.begin(putting, asked);
     await set.put();
@@ -167,8 +178,12 @@ async function holdDeployments(sql: Sql, tenantId: string): Promise<void> {
   throw new Problem('conflict', { detail: 'Another deployment of the tenant is under way.' });
 }
 
-function toWanted({ kind, slug, id, formulaId, key, document }: Deployed): Wanted {
+/** Whoever deletes a proxy by hand may do so because its key has become known. */
+function toWanted(
+  { kind, slug, id, formulaId, key, document }: Deployed,
+  isPruned: boolean,
+): Wanted {
   const place = `${kind}.${slug}`;
   const dto = readItem({ ...document, kind, slug });
-  return { place, slug, dto, former: { id, formulaId, key } };
+  return { place, slug, dto, former: { id, formulaId, key: isPruned ? key : undefined } };
 }

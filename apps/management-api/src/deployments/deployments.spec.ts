@@ -238,6 +238,36 @@ describe('a deployment', () => {
   });
 });
 
+describe('an application that has keys', () => {
+  const wider = { ...acting, permissions: ['token:use', 'token:read', 'token:delete'] };
+  const narrow = { ...acting, permissions: ['token:create'] };
+  let mayDeploy: string;
+  beforeAll(async () => {
+    mayDeploy = await api.keyWith('management', ['deployment:create']);
+  });
+
+  it('gets no other rights from a key that may deploy alone, by an item or a rollback', async () => {
+    const first = await deploy([wider], {}, mayDeploy);
+    const id = idOf(first, 'checkout');
+    await deploy([narrow], {}, mayDeploy);
+    await api.made(`/applications/${id}/keys`, {});
+    const widened = await api.post('/deployments', { items: [wider], force: true }, mayDeploy);
+    const back = await api.post(`/deployments/${first.id}/rollback`, { force: true }, mayDeploy);
+    for (const answer of [widened, back]) {
+      expect(answer).toMatchObject({ status: 403, body: { code: 'permission_denied' } });
+    }
+    const later = { ...narrow, expires_at: '2099-01-01T00:00:00Z' };
+    expect((await api.post('/deployments', { items: [later] }, mayDeploy)).status).toBe(403);
+    expect(api.inForce('application', id)).toMatchObject({ permissions: ['token:create'] });
+
+    const renamed = await deploy([{ ...narrow, name: 'Renamed' }], {}, mayDeploy);
+    expect(changed(renamed)).toEqual(['checkout updated name']);
+    const granting = ['deployment:create', 'application:update'];
+    await deploy([wider], {}, await api.keyWith('management', granting));
+    expect(api.inForce('application', id)).toMatchObject({ permissions: wider.permissions });
+  });
+});
+
 describe('what was changed by hand since', () => {
   const conflicts = ({ status, body }: Response): unknown => {
     const { code, conflicts: found } = body as { code: string; conflicts: object[] };
@@ -420,6 +450,24 @@ describe('a rollback', () => {
       formula: { id: string };
     };
     expect(api.inForce('formula', now.id)).toMatchObject({ code: codeOf('a') });
+  });
+
+  it('gives a proxy that was deleted by hand a new key: the old one may have become known', async () => {
+    const first = await deploy([proxy]);
+    const path = `/proxies/${idOf(first, 'bank')}`;
+    const { key } = await shownBy(path);
+    await deploy([{ ...proxy, slug: 'other' }], { prune: true });
+    await rollback(first.id);
+    expect(await shownBy(path)).toMatchObject({ key });
+    await api.delete(path);
+    const second = await deploy([acting], { prune: true });
+    await rollback(first.id);
+    const shown = await shownBy(path);
+    expect(shown).toMatchObject({ slug: 'bank', key: expect.any(String) as string });
+    expect(shown.key).not.toBe(key);
+    await rollback(second.id);
+    await rollback(first.id);
+    expect(await shownBy(path)).not.toMatchObject({ key });
   });
 
   it('does not overwrite what was changed by hand since, unless it is forced to', async () => {

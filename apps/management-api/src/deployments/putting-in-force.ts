@@ -12,6 +12,7 @@ import { insertApplication, toApplicationDefinition } from '../applications/issu
 import { refuseUsed } from '../applications/users-of-application';
 import type { AuditLine, Author, ChangeOutcome } from '../changes/change';
 import { newRow } from '../changes/created-and-modified';
+import { ApplicationKey } from '../entities/application-key.entity';
 import { Application } from '../entities/application.entity';
 import { ReactorFormula } from '../entities/reactor-formula.entity';
 import { Proxy } from '../entities/proxy.entity';
@@ -63,6 +64,8 @@ export interface Putting {
   readonly deployed: readonly Deployed[];
   readonly tagOf: (standing: Pick<Standing, 'id' | 'version'>) => string;
   readonly isForced: boolean;
+  /** The caller may also change applications one by one. */
+  readonly mayGrant: boolean;
 }
 
 /** A resource as it is after its item. */
@@ -232,7 +235,7 @@ export class PuttingInForce {
     }
   }
 
-  /** An application is made without a key: who may deploy must not get one. */
+  /** An application is made without a key, and one with keys keeps its rights: who may deploy must get none. */
   async #putApplication(
     standing: StandingApplication | undefined,
     dto: DeployedApplication,
@@ -255,10 +258,21 @@ export class PuttingInForce {
     }
     const after = Object.assign(new Application(), row, applicationColumns(dto), { slug });
     const document = documentOfApplication(after);
-    if (!isDeepStrictEqual(document, standing.document) || dto.type !== row.type) {
+    const members = differingMembers(standing.document, document);
+    if (members.length > 0 || dto.type !== row.type) {
+      if (members.some(isOfRights)) await this.#requireGrant(row);
       this.#took('update', await replaceApplication(manager, author, row, dto));
     }
     return { id, document };
+  }
+
+  /** Somebody who holds a key of the application, and may deploy, would raise themselves. */
+  async #requireGrant({ id, name }: Application): Promise<void> {
+    const { manager, mayGrant } = this.putting;
+    if (mayGrant || !(await manager.existsBy(ApplicationKey, { applicationId: id }))) return;
+    throw new Problem('permission_denied', {
+      detail: `The application ${name} has keys: to change its rights application:update is needed as well.`,
+    });
   }
 
   async #putReactor(
@@ -423,6 +437,8 @@ export class PuttingInForce {
     return [...this.#items, ...this.#left()];
   }
 }
+
+const isOfRights = (member: string): boolean => member !== 'name' && member !== 'slug';
 
 const isOfReactor = (member: string): boolean => !member.startsWith('formula.');
 

@@ -1,3 +1,4 @@
+import { pauses } from '@glovebox/expressions';
 import { invalid, Problem } from '@glovebox/problems';
 import { isJsonObject, type JsonObject } from '@glovebox/wire';
 import { toDto } from '../validation/body.pipe';
@@ -68,7 +69,9 @@ export async function readItems(items: unknown): Promise<Wanted[]> {
   const faults = new ItemFaults();
   const wanted: Wanted[] = [];
   const seen = new Set<string>();
+  const pause = pauses();
   for (const [nth, item] of items.entries()) {
+    await pause();
     const place = `items.${nth}`;
     const dto = await faults.of(place, () => Promise.resolve().then(() => readItem(item)));
     if (!dto) continue;
