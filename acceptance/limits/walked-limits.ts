@@ -248,7 +248,7 @@ export const walks: Readonly<Record<string, Walk>> = {
   'resource-limits.originMax': page((size) => [
     `https://${'a.'.repeat(size)}`.slice(0, size - 1) + 'b',
   ]),
-  'applications.dto.containerMax': application((size) => ({
+  'resource-limits.containerMax': application((size) => ({
     rules: [
       {
         ...{ priority: 1, container: `/${'x'.repeat(size - 2)}/`, transform: 'redact' },

@@ -51,7 +51,7 @@ describe.each(specRuntimes)('code on %s', (runtime) => {
       await withRunner(env, async ({ run }) => {
         for (const way of [lists, "kept.push({ text: 'x'.repeat(9) + kept.length })"]) {
           const code = `module.exports = () => { for (const kept = [];;) ${way} }`;
-          expect(await run(code, { runtime })).toMatchObject({
+          expect(await run(code, { runtime, timeoutMs: 25_000 })).toMatchObject({
             kind: 'died',
             reason: expect.stringMatching(
               level === 3 ? /^exit 13[2349]$/ : /^SIG(ABRT|TRAP|ILL)$/,
@@ -61,6 +61,7 @@ describe.each(specRuntimes)('code on %s', (runtime) => {
         }
       });
     },
+    60_000,
   );
 });
 
