@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { call, create, runningProduct, scriptEnvironment, type Answer } from './product';
+import { call, create, runningProduct, scriptEnvironment, until, type Answer } from './product';
 
 const product = runningProduct();
 const { baseUrl } = product;
@@ -55,6 +55,8 @@ async function put(path: string, body: object): Promise<Deployment> {
 /** Calls a reactor steadily, and remembers when each call began and what it was answered. */
 class Caller {
   readonly answers: { readonly at: number; readonly answer: Promise<Answer> }[] = [];
+  /** When the last call began that was answered well. */
+  served = 0;
   readonly #timer: NodeJS.Timeout;
 
   constructor(react: () => Promise<Answer>) {
@@ -62,7 +64,13 @@ class Caller {
     this.#timer = setInterval(() => {
       const due = ((performance.now() - began) * callsPerSecond) / 1_000;
       while (this.answers.length < due) {
-        this.answers.push({ at: performance.now(), answer: react() });
+        const at = performance.now();
+        const answer = react();
+        this.answers.push({ at, answer });
+        const note = ({ status }: Answer): void => {
+          if (status === 200) this.served = Math.max(this.served, at);
+        };
+        answer.then(note, () => undefined);
       }
     }, 5);
   }
@@ -102,6 +110,8 @@ it('no call under load sees half of a deployment or of its rollback, and each is
     await change(version, put('/deployments', { items: setOf(version) }));
     await change('1', put(`/deployments/${first.id}/rollback`, {}));
   }
+  const last = inForce.at(-1);
+  await until(() => Promise.resolve(caller.served > (last?.from ?? 0)));
   const answers = await caller.stop();
 
   expect(answers.length).toBeGreaterThan(100);
@@ -113,7 +123,6 @@ it('no call under load sees half of a deployment or of its rollback, and each is
   expect(
     [...new Set(refused)].filter((code) => !/changed_meanwhile|no_capacity/.test(String(code))),
   ).toEqual([]);
-  const last = inForce.at(-1);
   const late = whole.filter(({ at }) => last !== undefined && at > last.from);
   expect(new Set(late.map(({ code }) => code))).toEqual(new Set([last?.version]));
 }, 60_000);

@@ -461,7 +461,7 @@ it('more than ten webhooks to one receiver take no place, and go on when the ten
   expect(await untried()).toBe(20);
   receiver.close();
   await waitFor(() => deliveries.shares.state.held === 0);
-  await waitFor(async () => (await untried()) === 0);
+  await waitFor(async () => (await untried()) === 0, { timeoutMs: 20_000 });
   await deliveries.stop();
 });
 
