@@ -100,8 +100,9 @@ export function createFrontDoor(
       await new Promise<void>((resolve, reject) => {
         res.once('close', resolve);
         proxy.web(req, res, body ? { buffer: body } : {}, (cause) => {
-          // The answer came before the end of the body, whose rest has nowhere to go.
-          if (res.writableEnded) return;
+          // The answer came before the end of the body, whose rest has nowhere to go. Until the last
+          // byte of it is passed on, `passOn` tells whether it broke off.
+          if (res.headersSent) return;
           if (held?.isTooLarge) reject(tooLarge(cause));
           else {
             call.isPassedOn = !isRefused(cause);
