@@ -84,7 +84,8 @@ it('a summary of a proxy reads the counts of that time alone', async () => {
     },
     5_000,
   );
-  expect(found.length).toBeGreaterThan(58);
+  // Fewer than sixty where a minute has ended since they were written.
+  expect(found.length).toBeGreaterThan(55);
   // There are 5,000 of each proxy. In a short time, Postgres may read those of all.
   const read = counting.rowsRead.reduce((sum, rows) => sum + rows, 0);
   expect(read).toBeLessThanOrEqual(proxies.length * 61);
