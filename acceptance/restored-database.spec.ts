@@ -114,17 +114,21 @@ it('a dump that is put back under running processes, and under new ones with an 
   // After the dump the runs end, and a key and an application are deleted.
   worker.signal('SIGCONT');
   await until(() => Promise.resolve(webhooksOf(ran) + webhooksOf(waiting) === 2), 30_000);
-  const { body } = await call('GET', `${baseUrl}/applications/${application.id}/keys`, {
-    key: secondTenant.adminKey,
-  });
-  const keyId = String((body as unknown as { id: string }[])[0]?.id ?? '');
+  // Postgres has just copied databases: a first answer may be 503.
+  let keyId = '';
+  await until(async () => {
+    const { status, body } = await call('GET', `${baseUrl}/applications/${application.id}/keys`, {
+      key: secondTenant.adminKey,
+    });
+    keyId = String((body as unknown as { id: string }[])[0]?.id ?? '');
+    return status === 200;
+  }, 20_000);
   for (const [path, key] of [
     [`/applications/${application.id}/keys/${keyId}`, secondTenant.adminKey],
     [`/applications/${deleted.id}`, product.adminKey],
   ] as const) {
-    // Postgres has just copied databases: a first answer may be 503.
     const remove = () => call('DELETE', `${baseUrl}${path}`, { key });
-    await until(async () => [204, 404].includes((await remove()).status));
+    await until(async () => [204, 404].includes((await remove()).status), 20_000);
   }
   expect(await answerTo(endedKey)).toBe(401);
 
