@@ -97,6 +97,24 @@ it('another receiver, and the same one of another tenant, have places of their o
   expect(await claimAll(other, 2)).toHaveLength(3);
 });
 
+it('a place that is given back while a claim looks for one does not hide that webhooks are due', async () => {
+  const tenantId = randomUUID();
+  await wait(tenantId, 'a', receiverDeliveriesMax + 1);
+  const taken = await claimAll(tenantId, 1);
+  const givenBackMeanwhile = {
+    query: async (statement: { name?: string }, values: readonly unknown[]) => {
+      if (statement.name === 'look-at-deliveries') {
+        await Promise.all(
+          taken.map((one) => recordVerdict(rows.database, one, { kind: 'delivered', attempt })),
+        );
+      }
+      return rows.database.query(statement as never, values);
+    },
+  } as Sql;
+  expect(await claimDelivery(givenBackMeanwhile, tenantId)).toBe('full');
+  expect(await claimOf(tenantId)).toMatchObject({ tenantId });
+});
+
 it.each<[string, (claim: ClaimedDelivery) => Promise<unknown>]>([
   [
     'is to be repeated',

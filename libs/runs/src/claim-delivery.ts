@@ -47,8 +47,7 @@ const isFailing = (path: string): string => `EXISTS (
 
 /**
  * Claims the delivery of the tenant that has been due for longest, with a place of its receiver:
- * first attempts before retries. `full`: receivers of the tenant have no place left, and nothing is
- * due to another one. One at a time: two claims of several places would wait for each other where
+ * first attempts before retries. `full`: something is due, and its receivers had no place. One at a time: two claims of several places would wait for each other where
  * each has one that both want.
  *
  * The unique index of places is what keeps workers from taking the same one. It refuses the second
@@ -125,8 +124,9 @@ async function claimWithPlace(
 ): Promise<ClaimedDelivery | 'full' | undefined> {
   const oldest = await claim(sql, claimOfOldest, tenantId, false);
   if (oldest) return oldest;
-  const { full, isDeep } = await lookAtQueue(sql, tenantId);
-  if (!isDeep) return full.length === 0 ? undefined : 'full';
+  const { full, isDeep, isDue } = await lookAtQueue(sql, tenantId);
+  // What is due had no place a moment ago, whatever has been given back since.
+  if (!isDeep) return isDue ? 'full' : undefined;
   for (const from of [
     [randomHash(), randomHash()],
     ['', ''],
@@ -149,18 +149,23 @@ const randomHash = (): string => randomBytes(16).toString('base64url');
 const lookStatement: PreparedStatement = {
   name: 'look-at-deliveries',
   text: `
-    SELECT ${withoutRetryPlaces} AS full, (SELECT count(*) FROM (
+    SELECT ${withoutRetryPlaces} AS full, due = ${claimStepsMax} AS "isDeep", due > 0 AS "isDue"
+    FROM (SELECT count(*) AS due FROM (
       SELECT FROM webhook_deliveries WHERE tenant_id = $1 AND ${isDue}
-      ORDER BY next_attempt_at LIMIT ${claimStepsMax}) oldest) = ${claimStepsMax} AS "isDeep"`,
+      ORDER BY next_attempt_at LIMIT ${claimStepsMax}) oldest) counted`,
 };
 
-/** `full`: receivers without a place for retries. `isDeep`: more is due than a claim looks at. */
-async function lookAtQueue(
-  sql: Sql,
-  tenantId: string,
-): Promise<{ readonly full: readonly string[]; readonly isDeep: boolean }> {
-  const [row] = await sql.query<{ full: string[]; isDeep: boolean }>(lookStatement, [tenantId]);
-  return row ?? { full: [], isDeep: false };
+interface QueueSeen {
+  /** Receivers without a place for retries. */
+  readonly full: readonly string[];
+  /** More is due than a claim looks at. */
+  readonly isDeep: boolean;
+  readonly isDue: boolean;
+}
+
+async function lookAtQueue(sql: Sql, tenantId: string): Promise<QueueSeen> {
+  const [row] = await sql.query<QueueSeen>(lookStatement, [tenantId]);
+  return row ?? { full: [], isDeep: false, isDue: false };
 }
 
 async function claim(
