@@ -47,8 +47,8 @@ const isFailing = (path: string): string => `EXISTS (
 
 /**
  * Claims the delivery of the tenant that has been due for longest, with a place of its receiver:
- * first attempts before retries. `full`: something is due, and its receivers had no place. One at a time: two claims of several places would wait for each other where
- * each has one that both want.
+ * first attempts before retries. `full`: something is due, and its receivers had no place. One at a
+ * time: two claims of several places would wait for each other where each has one that both want.
  *
  * The unique index of places is what keeps workers from taking the same one. It refuses the second
  * of two claims of one moment, which then looks again.
