@@ -432,7 +432,11 @@ export const unreachable: readonly {
         'redact.plainLengthMax',
       ],
       ...['place-in-code.stackSearchedMax', 'place-in-code.nameSearchedMax'],
-      ...['redact.knownValuesMax', 'redact.redactionStepsMax', 'redact.valueCharactersMax'],
+      ...[
+        'known-values.knownValuesMax',
+        'redact.redactionStepsMax',
+        'known-values.valueCharactersMax',
+      ],
       ...['opened-values.openedTextMax', 'line-redactions.stepsMax'],
       ...['line-redactions.waitingBytesMax', 'line-redactions.countedBytesMax'],
       ...['line-redactions.countedValuesMax', 'run-transform.envelopeBytesMax'],

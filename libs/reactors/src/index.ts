@@ -1,13 +1,7 @@
 export { waitingLines } from './line-redactions';
 export { OpenedValues } from './opened-values';
-export {
-  nameValues,
-  redacted,
-  redactorOf,
-  type KnownToRun,
-  type NamedPart,
-  type NamedValue,
-} from './redact';
+export { nameValues, type NamedPart, type NamedValue } from './name-values';
+export { redacted, redactorOf, type KnownToRun } from './redact';
 export { redactedValue, secretsOf } from './redacted-value';
 export { RunRecording, runsRecorded } from './run-recording';
 export { asyncTimeoutMaxMs, returnedValue, type Ran } from './reactor-response';

@@ -5,7 +5,9 @@ import type { Problem } from '@glovebox/problems';
 import type { ThrownError } from '@glovebox/sandbox';
 import { fractionsFrom, testSeed } from '@glovebox/testing';
 import { OpenedValues } from './opened-values';
-import { knownValuesMax, nameValues, redactorOf, type KnownToRun } from './redact';
+import { knownValuesMax } from './known-values';
+import { nameValues } from './name-values';
+import { redactorOf, type KnownToRun } from './redact';
 import { returnedValue } from './reactor-response';
 import { aReactor, knowing } from './spec-known';
 

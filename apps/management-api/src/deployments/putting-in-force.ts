@@ -136,7 +136,7 @@ export class PuttingInForce {
     for (const kind of order) {
       for (const wanted of this.wanted) {
         if (wanted.dto.kind !== kind) continue;
-        if (performance.now() - this.#began > withinMs) throw takesTooLong();
+        this.#refuseLate();
         await this.#faults.of(wanted.place, () => this.#putItem(wanted));
       }
     }
@@ -150,6 +150,7 @@ export class PuttingInForce {
       for (const deployed of this.#left()) {
         const standing = this.standing.find(({ id }) => id === deployed.id);
         if (deployed.kind !== kind || !standing) continue;
+        this.#refuseLate();
         this.#lookForConflict(standing, deployed, undefined, undefined);
         await this.#remove(standing);
         this.#pruned.add(deployed);
@@ -189,6 +190,10 @@ export class PuttingInForce {
       formerCode: this.#formerCode,
       lines: [...this.#lines.values()],
     };
+  }
+
+  #refuseLate(): void {
+    if (performance.now() - this.#began > withinMs) throw takesTooLong();
   }
 
   async #putItem(wanted: Wanted): Promise<void> {
