@@ -52,7 +52,7 @@ export const crossedElsewhere: readonly {
   {
     spec: 'libs/calls/src/call-log.spec.ts',
     title: 'more tokens than a row takes are stored all the same',
-    limits: ['call-log.callTokensMax'],
+    limits: ['call-row.callTokensMax'],
   },
   {
     spec: 'apps/management-api/src/captures/captures.spec.ts',

@@ -1,4 +1,5 @@
-export { CallLog, callTokensMax, unknownPath, type EndedCall } from './call-log';
+export { CallLog } from './call-log';
+export { callTokensMax, unknownPath, type EndedCall } from './call-row';
 export {
   countCalls,
   dropOldBuckets,

@@ -1,6 +1,6 @@
 import { connectDatabase } from '@glovebox/database';
 import { createTestDatabase } from '@glovebox/testing';
-import type { EndedCall } from './call-log';
+import type { EndedCall } from './call-row';
 
 /** The tables of calls. */
 export async function startSpecCalls() {
