@@ -2,7 +2,7 @@ import { callOutcomes } from '@glovebox/calls';
 import { summaryEntriesMax } from '../calls/calls.service';
 import { summaryHoursMax } from '../calls/calls.dto';
 import { overviewHours, overviewResourcesMax } from '../overview/overview.dto';
-import { page } from './list-queries';
+import { byTime } from './list-queries';
 import type { OperationText } from './operation-text';
 import { instant, oneOf, text, uuid, whole } from './schema';
 
@@ -37,10 +37,7 @@ export const callOperations: Readonly<Record<string, OperationText>> = {
       'entries: one with `sampled: true` stands for `count` calls that are alike.',
     answer: 'CallPage',
     query: {
-      size: page.size,
-      after: { description: 'The cursor of the answer before.', schema: uuid },
-      from: { description: 'Not ended before this time.', schema: instant },
-      to: { description: 'Not ended after this time.', schema: instant },
+      ...byTime('ended'),
       ...ofResource,
       outcome: {
         description: 'Only calls with this outcome. Repeat it for several.',

@@ -1,7 +1,7 @@
 import { captureBytesMax, captureHours, capturesMax } from '@glovebox/captures';
 import { captureMinutesMax } from '../captures/captures.dto';
 import { headerLinesMax, pageEntriesMax } from './answer-bounds';
-import { page } from './list-queries';
+import { byTime } from './list-queries';
 import type { OperationText } from './operation-text';
 import {
   flag,
@@ -127,10 +127,7 @@ export const captureOperations: Readonly<Record<string, OperationText>> = {
       `${captureHours} hours: the newest stay. \`window\` is there while capture is on.`,
     answer: 'CapturePage',
     query: {
-      size: page.size,
-      after: { description: 'The cursor of the answer before.', schema: uuid },
-      from: { description: 'Not ended before this time.', schema: instant },
-      to: { description: 'Not ended after this time.', schema: instant },
+      ...byTime('ended'),
     },
   },
   'GET /proxies/{id}/captures/{capture_id}': {

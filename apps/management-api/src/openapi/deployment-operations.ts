@@ -1,4 +1,4 @@
-import { page } from './list-queries';
+import { byTime } from './list-queries';
 import type { OperationText } from './operation-text';
 import {
   instant,
@@ -137,10 +137,7 @@ export const deploymentOperations: Readonly<Record<string, OperationText>> = {
     summary: 'List deployments, the newest first',
     answer: 'DeploymentPage',
     query: {
-      size: page.size,
-      after: { description: 'The cursor of the answer before.', schema: uuid },
-      from: { description: 'Not made before this time.', schema: instant },
-      to: { description: 'Not made after this time.', schema: instant },
+      ...byTime('made'),
     },
   },
   'GET /deployments/{id}': {

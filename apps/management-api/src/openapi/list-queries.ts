@@ -1,6 +1,6 @@
 import { listIdsMax } from '../lists/listing';
 import { pageEntriesMax } from './answer-bounds';
-import { text, uuid, whole } from './schema';
+import { instant, text, uuid, whole } from './schema';
 
 /** Query parameters of every list. */
 export const page = {
@@ -17,6 +17,14 @@ export const page = {
     schema: text,
   },
 };
+
+/** Query parameters of a list that a cursor walks in the order of time; `happened`: to each entry. */
+export const byTime = (happened: string) => ({
+  size: page.size,
+  after: { description: 'The cursor of the answer before.', schema: uuid },
+  from: { description: `Not ${happened} before this time.`, schema: instant },
+  to: { description: `Not ${happened} after this time.`, schema: instant },
+});
 
 /** Query parameters of lists whose entries have a UUID and a name. */
 export const byIdAndName = {

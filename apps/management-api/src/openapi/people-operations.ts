@@ -1,6 +1,6 @@
 import { roles } from '@glovebox/access';
 import { pageEntriesMax } from './answer-bounds';
-import { page } from './list-queries';
+import { byTime } from './list-queries';
 import type { OperationText } from './operation-text';
 import { instant, listOf, object, oneOf, ref, text, uuid, type Schemas } from './schema';
 
@@ -11,10 +11,7 @@ export const peopleOperations: Readonly<Record<string, OperationText>> = {
     description: 'Of people, admins alone see them.',
     answer: 'SessionPage',
     query: {
-      size: page.size,
-      after: { description: 'The cursor of the answer before.', schema: uuid },
-      from: { description: 'Not opened before this time.', schema: instant },
-      to: { description: 'Not opened after this time.', schema: instant },
+      ...byTime('opened'),
       person_id: { description: 'Only sessions of this person.', schema: uuid },
     },
   },

@@ -1,14 +1,9 @@
 import { deliveryStatuses, runKinds, runStatuses } from '@glovebox/runs';
-import { page } from './list-queries';
+import { byTime } from './list-queries';
 import type { OperationText } from './operation-text';
-import { instant, oneOf, text, uuid } from './schema';
+import { oneOf, text, uuid } from './schema';
 
-const part = {
-  size: page.size,
-  after: { description: 'The cursor of the answer before.', schema: uuid },
-  from: { description: 'Not accepted before this time.', schema: instant },
-  to: { description: 'Not accepted after this time.', schema: instant },
-};
+const part = byTime('accepted');
 const ofResource = {
   ...part,
   status: { description: 'Only runs with this status.', schema: oneOf(runStatuses) },
