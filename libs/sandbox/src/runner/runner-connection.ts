@@ -186,7 +186,8 @@ export class RunnerConnection {
 
   private async attempt(): Promise<boolean> {
     const waitMs = this.failedAt + backOffMs.first - performance.now();
-    if (waitMs > 0) await delay(waitMs);
+    // Timers count whole milliseconds, of which the first may be over already.
+    if (waitMs > 0) await delay(Math.ceil(waitMs) + 1);
     return !this.isClosed && this.establish();
   }
 
