@@ -15,7 +15,7 @@ import {
   type Attempt,
   type ClaimedDelivery,
 } from './delivery-queue';
-import { requeue } from './replay-deliveries';
+import { requeue, requeueable } from './replay-deliveries';
 import { startSpecRows, type SpecRows } from './spec-rows';
 
 let rows: SpecRows;
@@ -309,6 +309,27 @@ it('a webhook of a newer release stays due, also when it ended before and is sen
   expect(await claimDeliveries(rows.database, tenantId, 7)).toEqual([]);
   await wait(tenantId, 'a receiver', 1, { due: overdue });
   expect(await claimAll(tenantId, 2)).toHaveLength(1);
+});
+
+it('a webhook that was sent again since a replay began is not put back by it', async () => {
+  const tenantId = randomUUID();
+  await wait(tenantId, 'a receiver', 2);
+  const taken = await claimAll(tenantId, 1);
+  const ids = taken.map(({ id }) => id).sort();
+  const deliver = (claims: readonly ClaimedDelivery[]) =>
+    Promise.all(
+      claims.map((claim) => recordVerdict(rows.database, claim, { kind: 'delivered', attempt })),
+    );
+  await deliver(taken);
+  await rows.admin.transaction(async (replay) => {
+    expect((await requeueable(replay, tenantId, ids)).sort()).toEqual(ids);
+    const [first = '', other] = ids;
+    expect(await requeue(rows.admin, tenantId, [first])).toEqual([first]);
+    await deliver([await claimed(tenantId)]);
+    expect(await requeueable(replay, tenantId, ids)).toEqual([other]);
+    expect(await requeue(replay, tenantId, ids)).toEqual([other]);
+  });
+  expect(await requeue(rows.admin, tenantId, ids)).toHaveLength(1);
 });
 
 it('webhooks of a newer release hold up none behind them, however many they are', async () => {

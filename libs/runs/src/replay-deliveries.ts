@@ -28,6 +28,14 @@ export function replayableDeliveries(
 }
 
 /**
+ * A replay chooses its webhooks before another one commits, which chose them as well. One that a worker
+ * has sent for the other one meanwhile is not put back again: it ended after this transaction began.
+ * Both times are rounded to the milliseconds of the column.
+ */
+const replayed = `tenant_id = $1 AND id = ANY ($2) AND body IS NOT NULL
+  AND ended_at <= now()::timestamptz(3)`;
+
+/**
  * Puts ended webhooks back into the queue, due at once, with all their retries ahead. Returns the
  * ids of those that still have their body, and that nobody else puts back.
  */
@@ -38,8 +46,7 @@ export async function requeue(
 ): Promise<string[]> {
   const rows = await sql.query<{ id: string }>(
     `WITH again AS (
-       DELETE FROM ended_deliveries
-       WHERE tenant_id = $1 AND id = ANY ($2) AND body IS NOT NULL RETURNING *)
+       DELETE FROM ended_deliveries WHERE ${replayed} RETURNING *)
      INSERT INTO webhook_deliveries (id, tenant_id, run_id, reactor_id, webhook_id, callback_url,
        receiver, path, body, sights, reader_version, status, attempt_log, next_attempt_at, created_at)
      SELECT id, tenant_id, run_id, reactor_id, webhook_id, callback_url, receiver, path, body, sights,
@@ -57,8 +64,7 @@ export async function requeueable(
   ids: readonly string[],
 ): Promise<string[]> {
   const rows = await sql.query<{ id: string }>(
-    `SELECT id FROM ended_deliveries
-     WHERE tenant_id = $1 AND id = ANY ($2) AND body IS NOT NULL`,
+    `SELECT id FROM ended_deliveries WHERE ${replayed}`,
     [tenantId, ids],
   );
   return rows.map(({ id }) => id);
