@@ -8,5 +8,5 @@ module.exports = {
   testMatch: ['**/*.spec.ts'],
   transform: { '^.+\\.ts$': ['@swc/jest', swcOptions({ module: 'commonjs' })] },
   moduleNameMapper: pathsToModuleNameMapper(),
-  testTimeout: 30_000,
+  testTimeout: 120_000,
 };

@@ -31,9 +31,6 @@ const start = [process.execPath, join(root, 'tools/start.mjs'), '--detach'];
 const bwrap = environment.TEST_BWRAP ?? 'none';
 const withBubblewrap = bwrap === 'none' ? /^level 2, not 3: / : /^level 3$/;
 
-// A start takes 3 s, and many times as long on a busy machine.
-jest.setTimeout(110_000);
-
 let folder: string;
 let bubblewrapFolder: string;
 

@@ -161,4 +161,4 @@ it('1,000 mixed calls are counted to the last one, by lines, by minutes and in t
     ({ proxy_id }) => proxy_id === busy.id,
   );
   expect(shown).toMatchObject({ name: 'calls', calls: 1_000, failed: 250 });
-}, 60_000);
+});

@@ -44,7 +44,7 @@ beforeAll(async () => {
   tenant = JSON.parse(made.stdout) as typeof tenant;
   const may = { name: 'deploys', type: 'management', permissions: ['deployment:create'] };
   key = String((await create(product, '/applications', may, tenant.management_key)).key);
-}, 30_000);
+});
 
 async function put(path: string, body: object): Promise<Deployment> {
   const answer = await call('POST', `${baseUrl}${path}`, { key, body });
@@ -125,7 +125,7 @@ it('no call under load sees half of a deployment or of its rollback, and each is
   ).toEqual([]);
   const late = whole.filter(({ at }) => last !== undefined && at > last.from);
   expect(new Set(late.map(({ code }) => code))).toEqual(new Set([last?.version]));
-}, 60_000);
+});
 
 it('a key that may deploy and nothing else can do nothing else', async () => {
   for (const path of ['/deployments', '/reactors', '/proxies', '/applications', '/runs', '/logs']) {

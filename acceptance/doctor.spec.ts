@@ -15,8 +15,6 @@ import {
 import { devFile, runningProduct, scriptEnvironment } from './product';
 import { describeProcess } from './processes';
 
-jest.setTimeout(60_000);
-
 type App = 'gateway' | 'management-api' | 'worker' | 'runner';
 interface Found {
   readonly name: string;

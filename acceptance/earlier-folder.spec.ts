@@ -5,9 +5,6 @@ import { Client } from 'pg';
 import { startOwnProduct, type OwnProduct } from './own-product';
 import { call, create } from './product';
 
-// Two starts, each of which takes 5 s, and many times as long on a busy machine.
-jest.setTimeout(110_000);
-
 const fixtures = join(__dirname, '../apps/management-api/src/database/__fixtures__');
 const { keyRing, demoTenants } = JSON.parse(
   readFileSync(join(fixtures, 'made-at-60233aa.json'), 'utf8'),

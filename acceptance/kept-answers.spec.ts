@@ -209,7 +209,7 @@ it('the answers of the runs above are erased within a minute, and still say how 
     await until(async () => (await bodyOf(run.requestId)) === false, 60_000);
     expect([(await run.again()).status, (await run.result()).status]).toEqual([410, 410]);
   }
-}, 60_000);
+});
 
 it('an answer of a run that saw nothing of tokens lasts, and a 202 is repeated as it is', async () => {
   const caller = await application();

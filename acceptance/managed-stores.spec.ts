@@ -127,7 +127,7 @@ beforeAll(async () => {
     ...(Object.fromEntries(roles) as Record<string, string>),
   });
   await runCommand('migrate.main.js', settings('owner', passwords.OWNER), 'up');
-}, 60_000);
+});
 
 afterEach(() => Promise.all(running.splice(0).map((app) => app.stop())));
 afterAll(async () => {
@@ -147,7 +147,7 @@ it('all apps work with stores that they check, with user and password from files
   expect(JSON.parse(stdout)).toMatchObject({ name: 'tls' });
   const status = settings('rotation', passwords.ROTATION);
   expect((await runCommand('keys-rotate.main.js', status, '--status')).stdout).toMatch(/seals/);
-}, 60_000);
+});
 
 const untrusted = {
   'of another authority': [
@@ -188,7 +188,7 @@ describe.each(faults)('with a certificate %s', (kind) => {
     } finally {
       await postgres.exchange(authority.issue('DNS:localhost'));
     }
-  }, 60_000);
+  });
 
   it('of Redis, a worker is not ready, and the log says why', async () => {
     const other = await startRedis({ tls: issue(), args: ['--requirepass', redisPassword] });
@@ -202,7 +202,7 @@ describe.each(faults)('with a certificate %s', (kind) => {
     } finally {
       await other.stop();
     }
-  }, 60_000);
+  });
 });
 
 it('an address is compared with the addresses in the certificate, not with a name', async () => {
@@ -213,7 +213,7 @@ it('an address is compared with the addresses in the certificate, not with a nam
   expect(refused.log()).toContain('for another name');
   await postgres.exchange(authority.issue('DNS:localhost', 'IP:127.0.0.1'));
   await untilReady(await start('management-api', env));
-}, 60_000);
+});
 
 it('a process whose Postgres loses its trust is not ready until it has it again', async () => {
   const management = await start('management-api', ofManagement());
@@ -230,4 +230,4 @@ it('a process whose Postgres loses its trust is not ready until it has it again'
   await waitFor(() => management.log().includes('its certificate has expired'));
   await postgres.exchange(authority.issue('DNS:localhost'));
   await untilReady(management);
-}, 60_000);
+});

@@ -7,8 +7,6 @@ import { AppProcess } from './processes';
 import { call, create, reactorOf, until } from './product';
 import { startReceiver, type Receiver } from './receiver';
 
-jest.setTimeout(110_000);
-
 const apps = ['management-api', 'gateway', 'worker'] as const;
 
 let product: OwnProduct;

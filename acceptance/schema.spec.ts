@@ -69,4 +69,4 @@ it('apps that start before the migrations wait, say which is missing, and are re
     await redis.kill();
     await database.drop();
   }
-}, 60_000);
+});

@@ -2,9 +2,6 @@ import { readFileSync } from 'node:fs';
 import { startOwnProduct, type OwnProduct } from './own-product';
 import { call, create } from './product';
 
-// A start takes 3 s, and many times as long on a busy machine.
-jest.setTimeout(110_000);
-
 let product: OwnProduct;
 
 beforeAll(async () => {

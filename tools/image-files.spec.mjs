@@ -36,7 +36,7 @@ describe.each(appNames)('the files of the image of %s', (app) => {
   beforeAll(() => {
     const script = join(repoRoot, 'tools', 'image-files.mjs');
     execFileSync(process.execPath, [script, `apps/${app}`, place], { timeout: 120_000 });
-  }, 120_000);
+  });
 
   it('have the packages of docker/packages.json: after a change, node tools/image-files.mjs --list', () => {
     const forOneMachine = /^@msgpackr-extract\//;
@@ -95,7 +95,7 @@ describe.each(appNames)('the files of the image of %s', (app) => {
         ),
       ]);
     }
-  }, 120_000);
+  });
 });
 
 describe('what images are built from', () => {

@@ -21,7 +21,7 @@ beforeAll(() => {
   before = git('status', '--porcelain');
   const args = [join(repoRoot, 'tools/release.mjs'), '99.0.0', '--dry-run', '--out', out];
   said = execFileSync(process.execPath, args, { encoding: 'utf8' });
-}, 60_000);
+});
 
 it('a dry run says what it leaves out, and changes nothing in the repository', () => {
   for (const left of ['npm test', 'name 99.0.0 and commit', 'digest of node:', 'image of runner']) {

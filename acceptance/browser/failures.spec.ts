@@ -193,4 +193,4 @@ it('250 failed webhooks are sent again by filter from two tabs at once, and none
   expect(again).toHaveLength(250);
   expect(new Set(again).size).toBe(250);
   expect((await replay({ dry_run: true })).body).toEqual({ count: 0 });
-}, 90_000);
+});

@@ -51,7 +51,7 @@ beforeAll(async () => {
     answers(`${origin}/api/console`),
     answers(`${issuer}/.well-known/openid-configuration`),
   ]);
-}, 60_000);
+});
 afterAll(async () => {
   const ended = once(issuing, 'exit');
   issuing.kill();
@@ -164,5 +164,5 @@ describe('a screen that somebody types in', () => {
     await isAsTyped();
     const url = `${product.baseUrl}/reactors/${id}`;
     expect((await call('GET', url, { key: product.adminKey })).body.name).toBe(typed);
-  }, 60_000);
+  });
 });

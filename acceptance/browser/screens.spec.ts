@@ -36,7 +36,7 @@ beforeAll(async () => {
     }
   };
   await Promise.all(pages.map(walk));
-}, 120_000);
+});
 
 async function lookAt(path: string, walker: Page): Promise<void> {
   await show(path, walker);

@@ -17,7 +17,7 @@ beforeAll(async () => {
     );
   }
   await shop.close();
-}, 60_000);
+});
 
 it('a revealed value is shown for 60 seconds to an admin who says why, and is then nowhere in the page', async () => {
   const value = 'shown-for-a-minute';
@@ -52,4 +52,4 @@ it('the overview counts 1,000 mixed calls as they were made', async () => {
   const page = await openConsole('viewer');
   const row = page.getByRole('row', { name: new RegExp(`^${counted} /proxy 1,000 250 25 %`) });
   await row.waitFor({ timeout: 25_000 });
-}, 60_000);
+});

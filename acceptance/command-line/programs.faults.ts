@@ -98,4 +98,4 @@ it('twenty programs end in `glovebox test` as they end in the product', async ()
     ),
   ]);
   expect(tried).toEqual(Object.fromEntries(called));
-}, 90_000);
+});

@@ -63,7 +63,7 @@ describe('async runs', () => {
 
     const webhooks = await webhooksOf(ids, 30_000);
     expect(ids.map((id) => webhooks.get(id))).toEqual(ids.map((_, n) => [{ raw: { n } }]));
-  }, 60_000);
+  });
 
   it('a waiting run survives the death of its worker', async () => {
     const reactorId = await reactorOf(product, echo);
@@ -72,7 +72,7 @@ describe('async runs', () => {
     worker.signal('SIGKILL');
     worker.restart();
     expect((await webhooksOf([id], 30_000)).get(id)).toEqual([{ raw: { waited: true } }]);
-  }, 60_000);
+  });
 
   it('a run whose worker dies while its code runs is reported as interrupted, not run twice', async () => {
     const reactorId = await reactorOf(product, sleepy);
@@ -82,5 +82,5 @@ describe('async runs', () => {
     worker.restart();
     const webhooks = (await webhooksOf([id], 45_000)).get(id);
     expect(webhooks).toMatchObject([{ code: 'run_interrupted', status: 500 }]);
-  }, 60_000);
+  });
 });

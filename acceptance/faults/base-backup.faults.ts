@@ -23,7 +23,7 @@ beforeAll(async () => {
   product = await startOwnProduct();
   command = commandOf(product);
   receiver = await startReceiver();
-}, 120_000);
+});
 afterAll(async () => {
   await Promise.all(apps.map((app) => app.end()));
   await end('SIGINT');

@@ -23,13 +23,13 @@ beforeAll(async () => {
   product = await startOwnProduct({ POSTGRES_CONNECTIONS_MAX: '100' });
   receiver = await startReceiver((res) => void res.end('{}'));
   urls.gateway = [product.baseUrl];
-}, 120_000);
+});
 
 afterAll(async () => {
   await Promise.all(added.map((app) => app.end()));
   await product.stop();
   await receiver.close();
-}, 60_000);
+});
 
 /** Starts one more process of an app, and resolves with the time until it is ready. */
 async function surge(app: string): Promise<number> {

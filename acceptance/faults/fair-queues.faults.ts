@@ -33,8 +33,8 @@ let held: ServerResponse[];
 
 beforeAll(async () => {
   product = await startOwnProduct({ EGRESS_ALLOW: '127.0.0.0/8:*', SANDBOX_MEMORY_MB: '192' });
-}, 120_000);
-afterAll(() => product.stop(), 60_000);
+});
+afterAll(() => product.stop());
 beforeEach(async () => {
   held = [];
   receiver = await startReceiver((res, { url }) => {

@@ -48,14 +48,14 @@ beforeAll(async () => {
     res.writeHead(isRefused ? 503 : 200).end();
   });
   reactorId = await reactorOf(product, code);
-}, 120_000);
+});
 
 afterAll(async () => {
   await Promise.all(Object.values(apps).map((app) => app.end()));
   await postgres.end();
   await product.stop();
   await receiver.close();
-}, 60_000);
+});
 
 async function accept(): Promise<void> {
   calls += 1;

@@ -40,12 +40,12 @@ beforeAll(async () => {
       EXECUTE FUNCTION note_write('mark');
     CREATE TRIGGER counted AFTER UPDATE ON webhook_deliveries FOR EACH ROW
       WHEN (NEW.attempts > OLD.attempts) EXECUTE FUNCTION note_write('count')`);
-}, 120_000);
+});
 
 afterAll(async () => {
   await product.stop();
   await receiver.close();
-}, 60_000);
+});
 
 /** On a connection of its own: the former one may be gone. */
 async function rows<Row extends object>(text: string): Promise<Row[]> {

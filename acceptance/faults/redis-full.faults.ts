@@ -3,8 +3,6 @@ import { startOwnProduct, type OwnProduct } from '../own-product';
 import { call, create, reactorOf, until } from '../product';
 import { startReceiver, type Receiver } from '../receiver';
 
-jest.setTimeout(120_000);
-
 let product: OwnProduct;
 let redis: Redis;
 let receiver: Receiver;

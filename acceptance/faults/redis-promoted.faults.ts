@@ -32,7 +32,7 @@ beforeAll(async () => {
     apps.push(app);
   }
   for (const name of ['management-api', 'gateway', 'worker']) await ready(product.opsUrls[name]);
-}, 120_000);
+});
 
 afterAll(async () => {
   await Promise.all(apps.map((app) => app.end()));

@@ -44,7 +44,7 @@ afterAll(async () => {
   await replicas.close();
   await product.stop();
   await receiver.close();
-}, 60_000);
+});
 
 interface Call {
   readonly method: string;

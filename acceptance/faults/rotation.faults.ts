@@ -27,13 +27,13 @@ let receiver: Receiver;
 beforeAll(async () => {
   product = await startOwnProduct({ KEY_RING: ringOf(1, 1) });
   receiver = await startReceiver();
-}, 120_000);
+});
 
 afterAll(async () => {
   await fleet?.end();
   await product.stop();
   await receiver.close();
-}, 60_000);
+});
 
 /** Runs the command as an operator does, in a Job. */
 async function rotate(ring: string, ...args: string[]): Promise<string> {

@@ -127,7 +127,7 @@ describe('a run with an idempotency key whose gateway is killed', () => {
     asked[0]?.end();
     expect((await repeated).body).toEqual({ raw: { card: '4242' } });
     expect(receiver.received).toHaveLength(1);
-  }, 60_000);
+  });
 
   it('between its claim and its code is never started', async () => {
     const once = randomUUID();
@@ -138,7 +138,7 @@ describe('a run with an idempotency key whose gateway is killed', () => {
     await killWhileItWaits();
     await comeBack();
     await expectNeverAgain(once, 0);
-  }, 60_000);
+  });
 
   it('while its code runs is never started again', async () => {
     const once = randomUUID();
@@ -147,7 +147,7 @@ describe('a run with an idempotency key whose gateway is killed', () => {
     gateway.signal('SIGKILL');
     await comeBack();
     await expectNeverAgain(once, 1);
-  }, 60_000);
+  });
 
   it('between its result and its outcome is never started again', async () => {
     const once = randomUUID();
@@ -161,7 +161,7 @@ describe('a run with an idempotency key whose gateway is killed', () => {
     await killWhileItWaits();
     await comeBack();
     await expectNeverAgain(once, 1);
-  }, 60_000);
+  });
 
   it('once its outcome is stored is answered with it', async () => {
     const once = randomUUID();
@@ -176,7 +176,7 @@ describe('a run with an idempotency key whose gateway is killed', () => {
     await comeBack();
     expect((await react(once)).body).toEqual({ raw: { card: '4242' } });
     expect(receiver.received).toHaveLength(1);
-  }, 60_000);
+  });
 
   it('before an async run is accepted is accepted once, by a repetition after its claim', async () => {
     const once = randomUUID();
@@ -201,5 +201,5 @@ describe('a run with an idempotency key whose gateway is killed', () => {
     asked[0]?.end();
     expect((await receiver.next()).url).toBe('/hook');
     asked[1]?.end();
-  }, 60_000);
+  });
 });

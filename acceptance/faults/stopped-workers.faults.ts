@@ -37,12 +37,12 @@ beforeAll(async () => {
   reactorId = await reactorOf(product, asking);
   const token = { type: 'token', data: '4242' };
   expression = `{{ ${(await create(product, '/tokens', token, product.privateKey)).id} }}`;
-}, 120_000);
+});
 
 afterAll(async () => {
   await Promise.all([postgres.end(), locker.end()]);
   await product.stop();
-}, 60_000);
+});
 
 beforeEach(async () => {
   held = new Map();
@@ -141,7 +141,7 @@ describe('a worker that was stopped for longer than its lease', () => {
       { row: 'ended run', status: 'completed', tries: 2 },
       { row: 'ended webhook', status: 'delivered', tries: 1 },
     ]);
-  }, 120_000);
+  });
 
   it('while the code of its run goes on drops the late end: the run was reported as interrupted', async () => {
     const id = await accept('/started/held', '/hook');
@@ -160,7 +160,7 @@ describe('a worker that was stopped for longer than its lease', () => {
       { row: 'ended run', status: 'run_interrupted', tries: 2 },
       { row: 'ended webhook', status: 'delivered', tries: 1 },
     ]);
-  }, 120_000);
+  });
 });
 
 it('a worker that is told to stop claims nothing more and finishes what it has; the next one finds the rest', async () => {
@@ -192,4 +192,4 @@ it('a worker that is told to stop claims nothing more and finishes what it has; 
   await startSecond();
   await Promise.all([comes('/hook-of-running'), comes('/hook-of-waiting')]);
   for (const path of ['/running/held', '/sending', '/waiting']) expect(came(path)).toHaveLength(1);
-}, 60_000);
+});

@@ -29,7 +29,7 @@ beforeAll(async () => {
   const own = { ...product, baseUrl: front };
   tokenId = (await create(own, '/tokens', { type: 'token', data: 41 }, privateKey)).id;
   reactorId = await reactorOf(own, 'module.exports = async () => ({ raw: {} });');
-}, 120_000);
+});
 
 afterAll(async () => {
   await stack.close();
@@ -126,7 +126,7 @@ describe('while all stores are healthy', () => {
     process.stdout.write(
       `acknowledged to seen on three gateways: p50 ${at(0.5)} ms, p99 ${at(0.99)} ms, max ${at(1)} ms\n`,
     );
-  }, 120_000);
+  });
 });
 
 describe('calls go on, and changes are in force after a second, while Redis', () => {
@@ -142,14 +142,14 @@ describe('calls go on, and changes are in force after a second, while Redis', ()
         await delay(2_000);
       }),
     );
-  }, 120_000);
+  });
 
   it('is away', async () => {
     await stack.redis.kill();
     await expectInForce('without-redis');
     await stack.redis.start();
     await expectInForce('with-empty-redis');
-  }, 60_000);
+  });
 
   it('is emptied again and again', async () => {
     const result = await callsDuring(async () => {
@@ -160,7 +160,7 @@ describe('calls go on, and changes are in force after a second, while Redis', ()
     });
     expectSuccess(result);
     await expectInForce('after-flushes');
-  }, 60_000);
+  });
 
   it('is half-open: connections stay, and no byte passes', async () => {
     const result = await callsDuring(async () => {
@@ -173,7 +173,7 @@ describe('calls go on, and changes are in force after a second, while Redis', ()
     expect(await wentTo(front, target)).toBe('/half-open');
     await stack.toRedis.restore();
     await expectInForce('open-again');
-  }, 60_000);
+  });
 });
 
 describe('while Postgres', () => {
@@ -215,7 +215,7 @@ describe('while Postgres', () => {
     await stack.postgres.restore();
     await until(async () => (await invoke(front, target)).status === 200, 15_000);
     await until(async () => (await change(target, 'awake')).status === 204, 15_000);
-  }, 90_000);
+  });
 });
 
 describe('a random history of faults', () => {

@@ -101,7 +101,7 @@ it('a receiver has ten webhooks of a tenant open at most, although two workers s
     for (const stopped of [worker, another.process]) stopped.signal('SIGCONT');
     await another.process.end();
   }
-}, 120_000);
+});
 
 it('a worker that is killed frees its places after the time of a claim, and its webhooks come again', async () => {
   worker.signal('SIGSTOP');
@@ -167,4 +167,4 @@ it('receivers that are silent or drip use up the time of an attempt, and hold up
   // The answer counts from its head on.
   expect(await attemptOf(body)).toMatchObject({ outcome: 'delivered', status: 200 });
   await hostile.close();
-}, 90_000);
+});

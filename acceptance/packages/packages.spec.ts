@@ -14,7 +14,6 @@ import { promisify } from 'node:util';
 import { runningProduct, scriptEnvironment } from '../product';
 
 const run = promisify(execFile);
-jest.setTimeout(120_000);
 const product = runningProduct();
 const root = join(__dirname, '../..');
 /** What `npm install` of the packages brings along. */

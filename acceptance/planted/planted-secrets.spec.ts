@@ -46,7 +46,7 @@ beforeAll(async () => {
   await allIsWritten();
   asked = monitor.end();
   search = new PlantedSearch(secrets.all);
-}, 60_000);
+});
 
 afterAll(async () => {
   monitor.end();
@@ -147,7 +147,7 @@ it('no secret is in a log or in another file of the product', () => {
     secret.startsWith('set-up') && setUpFiles.includes(basename(place));
   expect(files.filter((find) => !isSetUp(find))).toEqual([]);
   expect(files.filter(isSetUp).map(({ place }) => basename(place))).toContain('dev.json');
-}, 60_000);
+});
 
 it('no secret is in a command line or an environment', () => {
   expectSeen(processes, /cmdline/, 'gateway');

@@ -47,7 +47,7 @@ afterAll(async () => {
   await product.stop();
   await receiver.close();
   release.remove();
-}, 60_000);
+});
 
 /** Takes the tour of the README through the gateways of the fleet. */
 async function takeTour(): Promise<void> {
@@ -111,14 +111,14 @@ describe.each<[string, App]>([
   ['an old runner beside new gateways and workers', 'runner'],
   ['an old worker beside a new management API', 'worker'],
 ])('%s', (_, app) => {
-  beforeAll(() => fleet.exchange(app, 'old'), 60_000);
-  afterAll(() => fleet.exchange(app, 'new'), 60_000);
+  beforeAll(() => fleet.exchange(app, 'old'));
+  afterAll(() => fleet.exchange(app, 'new'));
 
-  it('carry out the tour of the README', takeTour, 60_000);
+  it('carry out the tour of the README', takeTour);
 });
 
 describe('a definition of this release', () => {
-  afterAll(() => fleet.exchange('gateway', 'new'), 60_000);
+  afterAll(() => fleet.exchange('gateway', 'new'));
 
   it('is used by a gateway of this release, and nothing of it by an old one', async () => {
     const proxy = await maskingProxy();
@@ -132,7 +132,7 @@ describe('a definition of this release', () => {
     await answers(() => throughProxy(proxy.key), '404 not_found');
     expect(sent('/masked')).toHaveLength(masked);
     expect(raw()).toEqual([]);
-  }, 60_000);
+  });
 });
 
 describe('a definition of a later release', () => {
@@ -196,7 +196,7 @@ it('a run whose formula an old worker cannot read stays due, and a worker of thi
   expect(sent('/later')).toEqual([]);
   await fleet.exchange('worker', 'new');
   await until(() => Promise.resolve(sent('/later').length === 1), 30_000);
-}, 90_000);
+});
 
 /** Definitions that each new process of the app is too old for. */
 const newerIn = (app: App): Promise<number[]> =>

@@ -20,7 +20,7 @@ import { ports, selectors } from './wiring';
 let rendered: ReadonlyMap<string, readonly Manifest[]>;
 beforeAll(async () => {
   rendered = await renderAll();
-}, 60_000);
+});
 
 const all = compositions.map(titleOf);
 const production = all.filter((title) => title !== 'local');

@@ -85,7 +85,7 @@ it('a stopping gateway reports at once that it is not ready, and serves for STOP
   ]);
   await stopped;
   expect(await accepts()).toBe(false);
-}, 20_000);
+});
 
 it('a call in flight gets its answer while a stopping gateway accepts nothing new', async () => {
   await start(0);

@@ -256,7 +256,7 @@ describe('while a neighbour sends the costliest bodies', () => {
     expect(outcomes).toContain(200);
     expect(outcomes.filter((status) => ![200, 429, 503].includes(status))).toEqual([]);
     await allGivenBack(roomy);
-  }, 30_000);
+  });
 
   /** Measures time that this process worked. Time of other programs of the machine is not ours. */
   async function victim(

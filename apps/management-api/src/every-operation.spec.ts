@@ -230,21 +230,17 @@ describe('given bad input', () => {
 
   const named = writes.map((operation) => [nameOf(operation), operation] as const);
 
-  it.each(named)(
-    '%s refuses each malformed body clearly and stores nothing',
-    async (_, op) => {
-      const before = await countRows();
-      for (const [what, body, status] of bodies) {
-        // An empty patch is valid and changes nothing.
-        if (what === 'nothing' && op.method === 'patch') continue;
-        const answer = await send(op, urlOf(op, ids), { key: keyFor(op), body: body(op) });
-        expect([what, answer.status, answer.text]).toEqual([what, status, answer.text]);
-        expectProblem(answer);
-      }
-      expect(await countRows()).toEqual(before);
-    },
-    60_000,
-  );
+  it.each(named)('%s refuses each malformed body clearly and stores nothing', async (_, op) => {
+    const before = await countRows();
+    for (const [what, body, status] of bodies) {
+      // An empty patch is valid and changes nothing.
+      if (what === 'nothing' && op.method === 'patch') continue;
+      const answer = await send(op, urlOf(op, ids), { key: keyFor(op), body: body(op) });
+      expect([what, answer.status, answer.text]).toEqual([what, status, answer.text]);
+      expectProblem(answer);
+    }
+    expect(await countRows()).toEqual(before);
+  });
 
   it.each(named)('%s names each member of a wrong type', async (_, op) => {
     const before = await countRows();

@@ -30,7 +30,7 @@ beforeAll(async () => {
     [api.tenant.tenant_id],
   );
   for (const table of ['tokens', 'token_terms']) await waitFor(() => vacuum(api.admin, table));
-}, 120_000);
+});
 
 function p99(times: readonly number[]): number {
   const sorted = [...times].sort((a, b) => a - b);
@@ -70,4 +70,4 @@ it('a tenant that searches 40,000 tokens twenty times a second does not slow the
   const statuses = await Promise.all(attack);
   expect(statuses).toContain(200);
   expect(statuses.filter((status) => ![200, 429, 503].includes(status))).toEqual([]);
-}, 60_000);
+});

@@ -106,7 +106,7 @@ describe.each(Object.entries(frames))('frames of every type with %s', (_, [head,
       expect(['died', 'timed_out', 'invalid_result', 'threw', 'returned']).toContain(kind);
     }
     expect(await neighbour.returns()).toEqual({ kind: 'returned', value: {} });
-  }, 60_000);
+  });
 
   it('from a client end its connection at most', async () => {
     const neighbour = startNeighbour();
@@ -122,7 +122,7 @@ describe.each(Object.entries(frames))('frames of every type with %s', (_, [head,
       }
     }
     expect(await neighbour.returns()).toEqual({ kind: 'returned', value: {} });
-  }, 60_000);
+  });
 });
 
 describe('mutated streams of frames', () => {
@@ -141,7 +141,7 @@ describe('mutated streams of frames', () => {
     });
     await Promise.all(sent);
     expect(await neighbour.returns()).toEqual({ kind: 'returned', value: {} });
-  }, 60_000);
+  });
 
   it(`from sandboxes end them at most (seed ${seed})`, async () => {
     const neighbour = startNeighbour();
@@ -157,7 +157,7 @@ describe('mutated streams of frames', () => {
       expect(['died', 'invalid_result', 'threw', 'returned', 'timed_out']).toContain(kind);
     }
     expect(await neighbour.returns()).toEqual({ kind: 'returned', value: {} });
-  }, 60_000);
+  });
 });
 
 describe('a value of a sandbox that its caller cannot read', () => {

@@ -175,11 +175,7 @@ describe.each(specRuntimes)('the log of a run on %s', (runtime) => {
       });
     });
 
-    it.each(endings.map(([name], n): [string, number] => [name, n]))(
-      '%s',
-      (_, n) => checks[n],
-      60_000,
-    );
+    it.each(endings.map(([name], n): [string, number] => [name, n]))('%s', (_, n) => checks[n]);
   });
 
   it('has no lines, counters or indents of another run', async () => {

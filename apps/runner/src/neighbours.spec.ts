@@ -39,7 +39,7 @@ beforeAll(async () => {
   runner = await startSpecRunner(env, dial);
   // Its process is started and warm from here on.
   await victimTimes();
-}, 60_000);
+});
 afterAll(async () => {
   await runner.stop();
   await names.close();
@@ -149,16 +149,12 @@ describe('8 runs with a flood of large calls of svc', () => {
       'of as many members as are taken',
       `svc.tokenize(Array(99_990).fill({ a: 'b' }).slice(0, 33_000)).catch(() => 0)`,
     ],
-  ])(
-    '%s do not slow a neighbour down',
-    async (_, call) => {
-      const { onCall } = slowCalls();
-      const code = `${rawFrames} let id = 1e6; module.exports = async ({ svc }) => { for (;;) await ${call} }`;
-      const outcomes = await attackBeside({ code, runs: 8, onCall });
-      expect(outcomes.map(({ kind }) => kind)).toEqual(Array(8).fill('died'));
-    },
-    120_000,
-  );
+  ])('%s do not slow a neighbour down', async (_, call) => {
+    const { onCall } = slowCalls();
+    const code = `${rawFrames} let id = 1e6; module.exports = async ({ svc }) => { for (;;) await ${call} }`;
+    const outcomes = await attackBeside({ code, runs: 8, onCall });
+    expect(outcomes.map(({ kind }) => kind)).toEqual(Array(8).fill('died'));
+  });
 });
 
 describe('one run with many large calls of svc at once', () => {
@@ -170,7 +166,7 @@ describe('one run with many large calls of svc at once', () => {
     expect(outcome).toEqual({ kind: 'returned', value: { answers: 20 } });
     expect(most.calls).toBeGreaterThan(1);
     expect(most.bytes).toBeLessThanOrEqual(svcBytesMax);
-  }, 100_000);
+  });
 
   it('has no more of them open when it writes the frames itself, and slows no neighbour down', async () => {
     const { onCall, most } = slowCalls();
@@ -180,7 +176,7 @@ describe('one run with many large calls of svc at once', () => {
     await attackBeside({ code, onCall, isOn: () => most.answered > 45 });
     expect(most.calls).toBe(svcCallsMax);
     expect(most.bytes).toBeLessThanOrEqual(svcBytesMax);
-  }, 120_000);
+  });
 
   it('gets an error with status 413 for a call above the limit, and its other calls go on', async () => {
     const { onCall, most } = slowCalls();
@@ -223,7 +219,7 @@ it('a sandbox that never reads its answers fails only its own run', async () => 
   const beside = victimTimes();
   expect(await outcome).toEqual({ kind: 'died', reason: 'does not read its channel' });
   await beside;
-}, 120_000);
+});
 
 // ---- frames that cost more than their size ----
 
@@ -241,7 +237,7 @@ describe.each([
       const more = () => { for (let n = 0; n < 50; n += 1) ${act}; setImmediate(more) };
       more(); return new Promise(() => {}) }`;
     for (const { kind } of await attackBeside({ code, runs: 8 })) expect(kind).toBe('died');
-  }, 120_000);
+  });
 });
 
 it('a run may make 300 connections, 30 at a time, and log all its lines', async () => {
@@ -254,7 +250,7 @@ it('a run may make 300 connections, 30 at a time, and log all its lines', async 
     kind: 'returned',
   });
   expect(lines).toBe(200);
-}, 40_000);
+});
 
 // ---- after a run ----
 
@@ -300,7 +296,6 @@ describe.each(specLevels)('a sandbox at level %i', (level) => {
         await own.stop();
       }
     },
-    20_000,
   );
 });
 

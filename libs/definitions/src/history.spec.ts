@@ -191,7 +191,7 @@ it('no follower is ever a second behind an acknowledgement or goes back', async 
 
   expect({ seed, violations: history.violations.slice(0, 5) }).toEqual({ seed, violations: [] });
   await expectOneTruth(gateways);
-}, 90_000);
+});
 
 /** A commit that a stalled line held up may land behind the last write: newer is right as well. */
 async function expectOneTruth(gateways: readonly Node[]): Promise<void> {

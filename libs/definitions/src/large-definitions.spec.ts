@@ -21,7 +21,7 @@ beforeAll(async () => {
     ids.push(id);
     await stage.write(stage.reactor(id, { large }));
   }
-}, 60_000);
+});
 
 afterEach(() => stage.disconnect());
 afterAll(async () => {
@@ -60,7 +60,7 @@ it('large definitions are read from Redis once a process has put them there', as
   expect(first.follower.taken).toEqual({ redis: 0, postgres: count });
   await second.start();
   expect(second.follower.taken).toEqual({ redis: count, postgres: 0 });
-}, 60_000);
+});
 
 it('a part that is full by its bytes ends with the version of its last entry', async () => {
   const part = await listLog(stage.management, 0);
@@ -93,4 +93,4 @@ it('a start that a slow Postgres delays goes on, reports its progress and ends',
   expect(connection.follower.loading).toBeUndefined();
   const definitions = await connection.follower.current();
   for (const id of ids) expect(definitions.find('reactor', stage.tenantId, id)).toBeDefined();
-}, 60_000);
+});

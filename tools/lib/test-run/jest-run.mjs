@@ -36,7 +36,7 @@ export function jestCommand(folders, { resultFile, testMatch, workers = 2, more 
       // tools/jest-environment.js has named what specs leave open. A busy machine may be slow to end.
       '--workerGracefulExitTimeout=10000',
       // Jest ignores the time-out of a project's configuration when it runs several.
-      '--testTimeout=30000',
+      '--testTimeout=120000',
       '--json',
       `--outputFile=${resultFile}`,
       ...(testMatch ? [`--testMatch=${testMatch}`] : []),

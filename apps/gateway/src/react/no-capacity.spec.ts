@@ -45,4 +45,4 @@ it('a run that finds no sandbox gets 503 no_capacity and Retry-After, one whose 
   expect(isOver).toBe(false);
   expect(full).toEqual({ status: 503, code: 'no_capacity', retryAfter: '1' });
   expect(await slowAnswer).toMatchObject({ status: 504, code: 'reactor_timeout' });
-}, 30_000);
+});

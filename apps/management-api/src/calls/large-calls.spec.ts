@@ -29,7 +29,7 @@ beforeAll(async () => {
     );
   }
   await vacuum(api.admin, 'calls');
-}, 60_000);
+});
 
 const all: CallQuery = {
   ...{ size: 20, after: undefined, from: undefined, to: undefined },

@@ -48,7 +48,7 @@ beforeAll(async () => {
     );
   await waitFor(() => answers(`${issuer}/.well-known/openid-configuration`), { timeoutMs: 20_000 });
   await waitFor(() => answers(`http://127.0.0.1:${opsPort}/health/ready`), { timeoutMs: 20_000 });
-}, 60_000);
+});
 
 afterAll(async () => {
   for (const child of children) child.kill('SIGTERM');

@@ -14,4 +14,4 @@ it('a Postgres that hangs ends the command that makes roles with an error', asyn
   } finally {
     await relay.close();
   }
-}, 15_000);
+});

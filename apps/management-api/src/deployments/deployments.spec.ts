@@ -567,4 +567,4 @@ it('500 items are put in force by one deployment, and 501 are too many', async (
     status: 409,
     body: { detail: expect.stringContaining('at most 500') },
   });
-}, 90_000);
+});

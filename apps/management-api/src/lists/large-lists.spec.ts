@@ -14,7 +14,7 @@ beforeAll(async () => {
   const formula = { name: 'f', code: 'module.exports = () => 1' };
   const { id: formulaId } = (await api.post('/reactor-formulas', formula)).body as { id: string };
   await insertReactors(formulaId);
-}, 90_000);
+});
 
 /** Inserts rows like those of the API: each configuration is sealed to its own row. */
 async function insertReactors(formulaId: string): Promise<void> {

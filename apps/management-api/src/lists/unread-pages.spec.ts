@@ -34,7 +34,7 @@ beforeAll(async () => {
   }
   const server = api.app.getHttpServer() as Server;
   server.on('request', (_, response: ServerResponse) => answers.push(response));
-}, 60_000);
+});
 afterEach(() => answers.splice(0));
 
 /** A caller that reads nothing until it is told to. */

@@ -209,7 +209,7 @@ describe('a tenant with 50,000 lines of 400,000', () => {
       [api.tenant.tenant_id, api.foreign.tenant_id, entityId],
     );
     await waitFor(() => vacuum(api.admin, 'audit_log'), { timeoutMs: 20_000 });
-  }, 60_000);
+  });
 
   it.each([
     '',

@@ -88,7 +88,7 @@ it('the rotation command says when the old key may go, and an app without the ne
   });
   expect(app.code).toBe(1);
   expect(app.stdout).toContain('could not start: The key ring has no master key of version 2');
-}, 30_000);
+});
 
 /** The version and the verdict of each line below the heading. */
 function table(status: string): { version: string; verdict: string }[] {

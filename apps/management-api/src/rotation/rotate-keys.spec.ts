@@ -88,7 +88,7 @@ it('two rotations under the load of two processes leave the first keys unneeded'
   const tenants = [...first.made, ...second.made];
   for (const ctx of after) await expectAllOpen(ctx, tenants);
   await expectAllOpen(await start(3), tenants);
-}, 30_000);
+});
 
 it('a newer key in the ring seals nothing before the rotation', async () => {
   const old = await start(1);
@@ -202,7 +202,7 @@ it('while Redis is away, no old key is reported as unneeded', async () => {
   expect(describeStatus(after)).toMatch(
     /^1 .* \? .*must stay in KEY_RING: Redis does not answer$/m,
   );
-}, 20_000);
+});
 
 it('a rotation reports damaged entries, leaves them alone and reseals the rest', async () => {
   const ctx = await start(1, 2);

@@ -44,7 +44,7 @@ beforeAll(async () => {
     );
   }
   await api.admin.query('VACUUM ANALYZE tokens, token_terms');
-}, 60_000);
+});
 
 /** An application that may see the tokens in the container. */
 function actorIn(container: string): Actor {

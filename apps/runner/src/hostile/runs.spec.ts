@@ -63,7 +63,6 @@ describe.each(setups)('a runner at level $level, with code on $runtime,', ({ lev
     it.each(hostileRuns.map(({ name }, n): [string, number] => [name, n]))(
       '%s',
       (_, n) => checks[n],
-      30_000,
     );
   });
 
@@ -122,7 +121,7 @@ describe.each(setups)('a runner at level $level, with code on $runtime,', ({ lev
         });
       }
     }
-  }, 60_000);
+  });
 });
 
 /** Looks for what another run left: in globals, prototypes, modules, and memory that is not zeroed. */

@@ -61,7 +61,6 @@ describe.each(specRuntimes)('code on %s', (runtime) => {
         }
       });
     },
-    60_000,
   );
 });
 

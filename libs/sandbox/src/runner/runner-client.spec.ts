@@ -214,7 +214,7 @@ describe('a client of several runners', () => {
     );
     servers[0] = await listen('r1', fine);
     await waitFor(() => several.ready().then(async () => isDeepStrictEqual(await homes(), whole)));
-  }, 20_000);
+  });
 
   it('goes to the second choice when the first has no capacity', async () => {
     const a = await listen('c1', full);
@@ -366,7 +366,7 @@ describe('a runner that reads slowly', () => {
     expect(runner.tenants).toHaveLength(33);
     expect(runner.tenants.indexOf('small')).toBeLessThan(5);
     expect(runner.tenants.lastIndexOf('small')).toBeLessThan(7);
-  }, 30_000);
+  });
 
   it('gets no further runs of a tenant for which 128 MiB wait, gets those of others, and all when it has read', async () => {
     const runner = await listenLater('w2');
@@ -385,7 +385,7 @@ describe('a runner that reads slowly', () => {
     expect(kinds.filter((kind) => kind === 'returned').length).toBeGreaterThan(120);
     expect(kinds.filter((kind) => kind === 'returned').length).toBeLessThan(140);
     expect(await run()).toMatchObject({ kind: 'returned' });
-  }, 30_000);
+  });
 });
 
 describe('a silent runner', () => {
@@ -400,7 +400,7 @@ describe('a silent runner', () => {
     process.kill(pid, 'SIGSTOP');
     expect(await outcome).toEqual({ kind: 'died', reason: 'runner connection lost' });
     expect(performance.now() - stoppedAt).toBeLessThan(13_000);
-  }, 20_000);
+  });
 
   it('is told from one that answers pings, however long a run lasts', async () => {
     const { url } = await startIdleRunner('s2');
