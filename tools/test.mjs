@@ -40,7 +40,7 @@ await script(help, async (args) => {
   const names = rest.filter((arg) => !arg.startsWith('-'));
   const testRun = new TestRun({
     testMatch: kind?.testMatch,
-    minutes: kind?.minutes ?? 20,
+    minutes: kind?.minutes ?? 50,
     jestArgs,
     // Specs wait for a third of their time: three keep two processors busy.
     workers: kind ? 1 : 3,

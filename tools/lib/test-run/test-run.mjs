@@ -33,7 +33,7 @@ import { startServices } from '../services/services.mjs';
 const bin = (name) => join(repoRoot, 'node_modules', '.bin', name);
 /** @param {string} name */
 const tool = (name) => join(repoRoot, 'tools', name);
-const checkTimeoutMs = 5 * 60_000;
+const checkTimeoutMs = 15 * 60_000;
 const lingeringMs = 10_000;
 /** Projects whose specs start a built runner. */
 const startRunners = new Set(['libs/reactors', 'apps/gateway', 'apps/worker']);

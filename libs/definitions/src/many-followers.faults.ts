@@ -1,0 +1,3 @@
+import { manyFollowers } from './many-followers.cases';
+
+manyFollowers(100);
