@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import { call, reactorOf, runningProduct } from '../product';
 import { PackedCli } from './packed';
 
+jest.setTimeout(120_000);
+
 const product = runningProduct();
 
 const errorsOf = "const e = require('@svc/reactor-errors');";
@@ -34,6 +36,8 @@ const programs: Readonly<Record<string, string>> = {
   environment: 'module.exports = () => ({ raw: { ...process.env } });',
 };
 const names = Object.keys(programs);
+/** The runner has places for a few: a program that finds none is told so, and says nothing of its end. */
+const atATime = 4;
 const args = { a: 1, b: 41 };
 
 interface End {
@@ -65,14 +69,18 @@ async function inTests(): Promise<Record<string, End>> {
      import { test } from 'node:test';
      import { reactor } from '@glovebox/testing';
      test('programs', async () => {
-       const ends = await Promise.all(${JSON.stringify(names)}.map(async (name) => {
-         const run = reactor(name.toLowerCase(), { network: true });
-         const end = await run(${JSON.stringify(args)}).then(
-           ({ result }) => ({ result }),
-           ({ status, code, errors }) => ({ status, code, errors }));
-         return [name, end];
-       }));
-       writeFileSync(${JSON.stringify(file)}, JSON.stringify(Object.fromEntries(ends)));
+       const ends = {};
+       const waiting = ${JSON.stringify(names)}.values();
+       const runSome = async () => {
+         for (const name of waiting) {
+           const run = reactor(name.toLowerCase(), { network: true });
+           ends[name] = await run(${JSON.stringify(args)}).then(
+             ({ result }) => ({ result }),
+             ({ status, code, errors }) => ({ status, code, errors }));
+         }
+       };
+       await Promise.all(Array.from({ length: ${atATime} }, runSome));
+       writeFileSync(${JSON.stringify(file)}, JSON.stringify(ends));
      });`,
   );
   const env = { GLOVEBOX_URL: product.baseUrl, GLOVEBOX_KEY: product.adminKey };
@@ -80,8 +88,18 @@ async function inTests(): Promise<Record<string, End>> {
   return JSON.parse(readFileSync(file, 'utf8')) as Record<string, End>;
 }
 
-/** How it ends for a caller of the product. */
-async function inProduct(code: string): Promise<End> {
+/** How each ends for a caller of the product. */
+async function inProduct(): Promise<Record<string, End>> {
+  const ends: Record<string, End> = {};
+  const waiting = Object.entries(programs).values();
+  const callSome = async (): Promise<void> => {
+    for (const [name, code] of waiting) ends[name] = await endOf(code);
+  };
+  await Promise.all(Array.from({ length: atATime }, callSome));
+  return ends;
+}
+
+async function endOf(code: string): Promise<End> {
   const id = await reactorOf(product, code, { runtime: 'node24' });
   const url = `${product.baseUrl}/reactors/${id}/react`;
   const answer = await call('POST', url, { key: product.privateKey, body: { args } });
@@ -91,11 +109,7 @@ async function inProduct(code: string): Promise<End> {
 }
 
 it('twenty programs end in `glovebox test` as they end in the product', async () => {
-  const [tried, called] = await Promise.all([
-    inTests(),
-    Promise.all(
-      Object.entries(programs).map(async ([name, code]) => [name, await inProduct(code)]),
-    ),
-  ]);
-  expect(tried).toEqual(Object.fromEntries(called));
+  const tried = await inTests();
+  expect(Object.keys(tried)).toHaveLength(20);
+  expect(tried).toEqual(await inProduct());
 });
