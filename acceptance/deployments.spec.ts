@@ -1,8 +1,6 @@
-import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { join } from 'node:path';
-import { promisify } from 'node:util';
-import { call, create, runningProduct, scriptEnvironment, until, type Answer } from './product';
+import { createOwnTenant, type OwnTenant } from './own-tenant';
+import { call, create, runningProduct, until, type Answer } from './product';
 
 const product = runningProduct();
 const { baseUrl } = product;
@@ -32,16 +30,10 @@ const setOf = (version: string): object[] => [
 ];
 
 /** A tenant of its own: a rollback prunes what any other files have put in force. */
-let tenant: { readonly management_key: string; readonly private_key: string };
+let tenant: OwnTenant;
 let key: string;
 beforeAll(async () => {
-  const script = join(__dirname, '../tools/tenant-create.mjs');
-  const made = await promisify(execFile)(
-    process.execPath,
-    [script, '--name', `deployments ${run}`, '--demo'],
-    { env: scriptEnvironment() },
-  );
-  tenant = JSON.parse(made.stdout) as typeof tenant;
+  tenant = await createOwnTenant(`deployments ${run}`);
   const may = { name: 'deploys', type: 'management', permissions: ['deployment:create'] };
   key = String((await create(product, '/applications', may, tenant.management_key)).key);
 });

@@ -1,8 +1,7 @@
-import { execFile } from 'node:child_process';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
-import { call, create, runningProduct, scriptEnvironment } from '../product';
+import { createOwnTenant } from '../own-tenant';
+import { call, create, runningProduct } from '../product';
 import { PackedCli, type Ended } from './packed';
 
 const product = runningProduct();
@@ -13,13 +12,7 @@ let keys: Readonly<Record<string, string>>;
 
 let cli: PackedCli;
 beforeAll(async () => {
-  const script = join(__dirname, '..', '..', 'tools', 'tenant-create.mjs');
-  const { stdout } = await promisify(execFile)(
-    process.execPath,
-    [script, '--name', 'author', '--demo'],
-    { env: scriptEnvironment() },
-  );
-  const tenant = JSON.parse(stdout) as { management_key: string; private_key: string };
+  const tenant = await createOwnTenant('author');
   adminKey = tenant.management_key;
   keys = {
     GLOVEBOX_URL: url,

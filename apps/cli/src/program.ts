@@ -96,6 +96,19 @@ export function programOf(contextFor: (options: GlobalOptions) => Context): Comm
     .option('--dry-run', 'say what would change, and change nothing')
     .option('--prune', 'delete what was deployed from files that are gone')
     .option('--force', 'overwrite what was changed by others meanwhile');
+  add('deployments', 'what was deployed, by whom and why, the newest first', async () => {
+    return (await import('./commands/deployments')).deployments;
+  }).option('-n, --number <count>', 'how many', '20');
+  add(
+    'rollback [id]',
+    'put in force what a deployment had: without an id, the one before',
+    async () => {
+      return (await import('./commands/deployments')).rollback;
+    },
+  )
+    .option('-m, --message <text>', 'why, for whoever reads the list of deployments')
+    .option('--dry-run', 'say what would change, and change nothing')
+    .option('--force', 'overwrite what was changed by others meanwhile');
   add('pull', 'write what is deployed into files; values stay where they are', async () => {
     return (await import('./commands/pull')).pull;
   }).option('--force', 'overwrite files that differ');

@@ -1,0 +1,98 @@
+import { ApiProblem } from '../api';
+import type { Context } from '../context';
+import { usage } from '../failure';
+import { plain } from '../terminal';
+import { conflictOf, wordsOf, type Change, type Deployment } from '../words-of-deployment';
+
+interface Deployed {
+  readonly id: string;
+  readonly message?: string;
+  readonly rollback_of?: string;
+  readonly counts: Readonly<Record<Change['change'], number>>;
+  readonly actor?: { readonly type: string; readonly id: string; readonly name?: string };
+  readonly created_at: string;
+}
+
+/** More than are kept. */
+const listedMax = 100;
+
+/** What was deployed, the newest first. */
+export async function deployments(
+  context: Context,
+  { number }: { readonly number: string },
+): Promise<void> {
+  const { terminal } = context;
+  const count = Number(number);
+  if (!Number.isInteger(count) || count < 1 || count > listedMax) {
+    throw usage(`--number is a number from 1 to ${listedMax}.`);
+  }
+  const found = await terminal.progress('reading the deployments', newest(context, count));
+  for (const one of found) terminal.result(one, () => lineOf(one, context));
+  if (found.length === 0) terminal.say('Nothing was deployed yet.');
+}
+
+async function newest(context: Context, size: number): Promise<readonly Deployed[]> {
+  const query = { size: String(size) };
+  return (await context.api().get<{ data: readonly Deployed[] }>('/deployments', query)).data;
+}
+
+function lineOf(deployed: Deployed, { terminal }: Context): string {
+  const { id, created_at: at, actor, counts, message, rollback_of: back } = deployed;
+  const changes = `+${counts.created} ~${counts.updated} -${counts.pruned}`;
+  const words = [
+    ...(actor ? [`by ${actor.name ?? actor.id}`] : []),
+    ...(back === undefined ? [] : [`back to ${back}`]),
+    ...(message === undefined ? [] : [message]),
+  ];
+  const when = terminal.paint('dim', `${at.slice(0, 19)}Z`);
+  return `${id} ${when} ${changes} ${plain(words.join(', ').replaceAll('\n', ' '))}`;
+}
+
+interface RollbackOptions {
+  readonly message?: string;
+  readonly dryRun?: boolean;
+  readonly force?: boolean;
+}
+
+const afterConflict = '`glovebox rollback --force` overwrites it.';
+
+/** Puts in force what a deployment had put in force. */
+export async function rollback(
+  context: Context,
+  { message, dryRun = false, force = false }: RollbackOptions,
+  id?: string,
+): Promise<void> {
+  const { terminal } = context;
+  const to = id ?? (await terminal.progress('reading the deployments', theOneBefore(context)));
+  const body = { ...(message === undefined ? {} : { message }), dry_run: dryRun, force };
+  const path = `/deployments/${encodeURIComponent(to)}/rollback`;
+  const returning = context.api().post<Deployment>(path, body);
+  const deployment = await terminal
+    .progress(dryRun ? 'asking what would change' : 'rolling back', returning)
+    .catch((error: unknown) => {
+      const isConflict =
+        error instanceof ApiProblem && error.problem.code === 'deployment_conflict';
+      throw isConflict ? conflictOf(error, afterConflict) : error;
+    });
+  const value = { dry_run: dryRun, rollback_of: to, ...deployment };
+  terminal.result(value, () => `Back to ${to}\n${wordsOf(deployment, dryRun, context)}`);
+}
+
+/**
+ * The deployment before that which is in force. A rollback put an older one in force, so that a second
+ * rollback goes further back and does not return to what was bad.
+ */
+async function theOneBefore(context: Context): Promise<string> {
+  const kept = await newest(context, listedMax);
+  let inForce = 0;
+  for (let back = kept[0]?.rollback_of; back !== undefined; back = kept[inForce]?.rollback_of) {
+    inForce = kept.findIndex(({ id }) => id === back);
+    if (inForce < 0) break;
+  }
+  const before = inForce < 0 ? undefined : kept[inForce + 1];
+  if (before) return before.id;
+  throw usage(
+    'There is no deployment before that which is in force.',
+    '`glovebox deployments` lists those that are kept; `glovebox rollback ID` returns to one.',
+  );
+}

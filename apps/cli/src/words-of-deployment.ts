@@ -1,0 +1,82 @@
+import type { ApiProblem } from './api';
+import type { Context } from './context';
+import { Failure } from './failure';
+import type { Kind } from './project/items';
+import { plain, type Paint } from './terminal';
+
+export interface Change {
+  readonly kind: Kind;
+  readonly slug: string;
+  readonly id: string;
+  readonly change: 'created' | 'updated' | 'unchanged' | 'pruned';
+  readonly members?: readonly string[];
+}
+
+export interface Deployment {
+  readonly id?: string;
+  readonly changes: readonly Change[];
+}
+
+interface Conflict {
+  readonly kind: Kind;
+  readonly slug: string;
+  readonly members: readonly string[];
+  readonly deployed?: Readonly<Record<string, unknown>>;
+  readonly current?: Readonly<Record<string, unknown>>;
+}
+
+const marks: Readonly<Record<Change['change'], readonly [string, Paint]>> = {
+  created: ['+', 'green'],
+  updated: ['~', 'yellow'],
+  unchanged: ['=', 'dim'],
+  pruned: ['-', 'red'],
+};
+
+/** What a deployment changed, or would change. */
+export function wordsOf(
+  { id, changes }: Deployment,
+  dryRun: boolean,
+  { terminal }: Context,
+): string {
+  const lines = changes
+    .filter(({ change }) => change !== 'unchanged')
+    .map(({ kind, slug, change, members = [] }) => {
+      const [mark, paint] = marks[change];
+      const which = members.length > 0 ? terminal.paint('dim', ` (${members.join(', ')})`) : '';
+      return `${terminal.paint(paint, mark)} ${kind} ${slug} ${change}${which}`;
+    });
+  const unchanged = changes.length - lines.length;
+  const rest = unchanged > 0 ? [terminal.paint('dim', `= ${unchanged} unchanged`)] : [];
+  const end = dryRun
+    ? 'Nothing was changed: this was a dry run.'
+    : lines.length === 0
+      ? 'There was nothing to change.'
+      : `In force. Deployment ${id ?? ''}`;
+  return [...lines, ...rest, end].join('\n');
+}
+
+/** Tells what somebody else has changed, member by member. */
+export function conflictOf(error: ApiProblem, mend: string): Failure {
+  const conflicts = (error.problem.conflicts ?? []) as readonly Conflict[];
+  const lines = conflicts.flatMap(({ kind, slug, members, deployed, current }) => [
+    `${kind} ${slug}: ${members.join(', ')}`,
+    ...members.flatMap((member) => [
+      ...(deployed?.[member] === undefined ? [] : [`  - ${inOneLine(deployed[member])}`]),
+      ...(current?.[member] === undefined ? [] : [`  + ${inOneLine(current[member])}`]),
+    ]),
+  ]);
+  return new Failure(
+    'conflict',
+    'Changed by somebody else since the last deployment. Nothing was changed.',
+    plain([...lines, mend].join('\n')),
+    error.details,
+  );
+}
+
+const shownMax = 200;
+
+function inOneLine(value: unknown): string {
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  const line = text.replaceAll('\n', ' ⏎ ');
+  return line.length > shownMax ? `${line.slice(0, shownMax)}…` : line;
+}
