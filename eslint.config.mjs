@@ -53,7 +53,7 @@ const apps = {
   // A page in the browser: it knows the API, and nothing that is behind it.
   console: [],
   // On machines of authors: it knows the API, and nothing that is behind it.
-  cli: [],
+  cli: ['client'],
 };
 
 /** Packages that only some projects may import. */

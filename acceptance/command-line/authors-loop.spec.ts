@@ -1,9 +1,10 @@
-import type { ChildProcess } from 'node:child_process';
+import { execFile, type ChildProcess } from 'node:child_process';
 import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { createInterface, type Interface } from 'node:readline';
+import { promisify } from 'node:util';
 import { call, runningProduct, until } from '../product';
 import { PackedCli, type RunOptions } from './packed';
 
@@ -146,6 +147,18 @@ describe('keys', () => {
     expect(await cli.run(['logs', '--json'], { env })).toMatchObject({ code: 3 });
     const none = await cli.run(['logs', '--json', '--profile', 'other', '--url', url]);
     expect(JSON.parse(none.stderr)).toMatchObject({ error: { exit: 'refused' } });
+  });
+});
+
+describe('init', () => {
+  it('writes types with which its own files compile', async () => {
+    const tsc = require.resolve('typescript/bin/tsc');
+    const ofNode = join(__dirname, '..', '..', 'node_modules', '@types');
+    const args = [tsc, '-p', cli.cwd, '--types', 'node', '--typeRoots', ofNode];
+    const { stdout } = await promisify(execFile)(process.execPath, args).catch(
+      (error: { stdout: string }) => error,
+    );
+    expect(stdout).toBe('');
   });
 });
 

@@ -7,6 +7,15 @@ import { repoRoot } from './repo.mjs';
 const requireOfModules =
   "import { createRequire as toRequire } from 'node:module';\nconst require = toRequire(import.meta.url);";
 
+/** Files of `glovebox init`, by their names. */
+const reactorTypes = () =>
+  Object.fromEntries(
+    ['index.d.ts', 'reactor-errors.d.ts'].map((name) => [
+      `types/reactor-types/${name}`,
+      readFileSync(join(repoRoot, 'libs', 'reactor-types', 'src', name), 'utf8'),
+    ]),
+  );
+
 /**
  * Makes the package of the command line: one file for the program, one that tests of authors import,
  * and what npm needs to install them.
@@ -38,7 +47,10 @@ export async function packCli(folder, alias) {
       // A program of each platform: npm installs the one that fits.
       external: ['esbuild'],
       banner: { js: requireOfModules },
-      define: { builtVersion: JSON.stringify(version) },
+      define: {
+        builtVersion: JSON.stringify(version),
+        builtReactorTypes: JSON.stringify(reactorTypes()),
+      },
       minifySyntax: true,
       minifyWhitespace: true,
       legalComments: 'none',

@@ -1,5 +1,6 @@
-import { Api } from './api';
+import { Glovebox } from '@glovebox/client';
 import { connectionOf, type Asked, type Connection } from './connection';
+import { failureOf } from './failure-of-call';
 import { Terminal } from './terminal';
 
 /** The options that each command has. */
@@ -19,11 +20,18 @@ export interface Context {
   readonly asked: Asked;
   /** Where Glovebox is, and the keys for it. */
   connection(): Connection;
+  /** An error for a person at the terminal, where it is none of the program itself. */
+  explained(error: unknown): unknown;
   /** Calls with the key that manages. */
-  api(): Api;
+  api(): Glovebox;
   /** Calls with the key that uses tokens and runs reactors. */
-  callerApi(): Api;
+  callerApi(): Glovebox;
 }
+
+const retries = 3;
+
+export const callsWith = (key: string, url: string, signal: AbortSignal): Glovebox =>
+  new Glovebox({ url, key, signal, retries });
 
 export function contextOf(
   { json = false, color, ...asked }: GlobalOptions,
@@ -41,7 +49,8 @@ export function contextOf(
     signal,
     asked,
     connection: connect,
-    api: () => new Api(connect().url, connect().managementKey(), signal),
-    callerApi: () => new Api(connect().url, connect().privateKey(), signal),
+    explained: (error) => failureOf(error, () => connect().url, signal),
+    api: () => callsWith(connect().managementKey(), connect().url, signal),
+    callerApi: () => callsWith(connect().privateKey(), connect().url, signal),
   };
 }

@@ -148,9 +148,10 @@ export async function run(process: NodeJS.Process, env: NodeJS.ProcessEnv): Prom
   }
 }
 
-function explain(error: unknown, context: Context | undefined, env: NodeJS.ProcessEnv): number {
+function explain(thrown: unknown, context: Context | undefined, env: NodeJS.ProcessEnv): number {
   // Commander has said it.
-  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitCodes.usage;
+  if (thrown instanceof CommanderError) return thrown.exitCode === 0 ? 0 : exitCodes.usage;
+  const error = context ? context.explained(thrown) : thrown;
   const { stdout, stderr } = process;
   const isJson = process.argv.includes('--json');
   const terminal =

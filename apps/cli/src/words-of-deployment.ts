@@ -1,24 +1,14 @@
-import type { ApiProblem } from './api';
+import type { components } from '@glovebox/client';
 import type { Context } from './context';
 import { Failure } from './failure';
-import type { Kind } from './project/items';
+import type { Refusal } from './failure-of-call';
 import { plain, type Paint } from './terminal';
 
-export interface Change {
-  readonly kind: Kind;
-  readonly slug: string;
-  readonly id: string;
-  readonly change: 'created' | 'updated' | 'unchanged' | 'pruned';
-  readonly members?: readonly string[];
-}
-
-export interface Deployment {
-  readonly id?: string;
-  readonly changes: readonly Change[];
-}
+type Deployed = components['schemas']['Deployed'];
+type Change = Deployed['changes'][number];
 
 interface Conflict {
-  readonly kind: Kind;
+  readonly kind: Change['kind'];
   readonly slug: string;
   readonly members: readonly string[];
   readonly deployed?: Readonly<Record<string, unknown>>;
@@ -33,11 +23,7 @@ const marks: Readonly<Record<Change['change'], readonly [string, Paint]>> = {
 };
 
 /** What a deployment changed, or would change. */
-export function wordsOf(
-  { id, changes }: Deployment,
-  dryRun: boolean,
-  { terminal }: Context,
-): string {
+export function wordsOf({ id, changes }: Deployed, dryRun: boolean, { terminal }: Context): string {
   const lines = changes
     .filter(({ change }) => change !== 'unchanged')
     .map(({ kind, slug, change, members = [] }) => {
@@ -56,8 +42,8 @@ export function wordsOf(
 }
 
 /** Tells what somebody else has changed, member by member. */
-export function conflictOf(error: ApiProblem, mend: string): Failure {
-  const conflicts = (error.problem.conflicts ?? []) as readonly Conflict[];
+export function conflictOf({ problem }: Refusal, mend: string): Failure {
+  const { conflicts = [] } = problem as { readonly conflicts?: readonly Conflict[] };
   const lines = conflicts.flatMap(({ kind, slug, members, deployed, current }) => [
     `${kind} ${slug}: ${members.join(', ')}`,
     ...members.flatMap((member) => [
@@ -69,7 +55,7 @@ export function conflictOf(error: ApiProblem, mend: string): Failure {
     'conflict',
     'Changed by somebody else since the last deployment. Nothing was changed.',
     plain([...lines, mend].join('\n')),
-    error.details,
+    { ...problem },
   );
 }
 

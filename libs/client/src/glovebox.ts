@@ -11,7 +11,7 @@ import type { components, paths } from './api';
 
 type Schemas = components['schemas'];
 
-export interface GloveboxOptions extends Omit<CallOptions, 'signal'> {
+export interface GloveboxOptions extends CallOptions {
   /** The base URL. `GLOVEBOX_URL` by default. */
   readonly url?: string | undefined;
   /** The key of an application. `GLOVEBOX_KEY` by default. */
@@ -190,8 +190,8 @@ export class Glovebox {
       headers.set('SVC-IDEMPOTENCY-KEY', idempotencyKey ?? crypto.randomUUID());
     }
     return send(this.#fetch, {
-      ...this.#limits(own),
-      ...{ url, method, headers, signal, redirect: 'error' as const },
+      ...this.#limits({ ...own, signal }),
+      ...{ url, method, headers, redirect: 'error' as const },
       body: hasBody ? await request.text() : undefined,
       // A second time, the first has changed the version.
       isRepeatable: !headers.has('If-Match'),
@@ -199,9 +199,14 @@ export class Glovebox {
     });
   }
 
-  #limits({ timeoutMs, retries }: CallOptions): CallOptions {
+  #limits({ timeoutMs, retries, signal }: CallOptions): CallOptions {
     const { options } = this;
-    return { timeoutMs: timeoutMs ?? options.timeoutMs, retries: retries ?? options.retries };
+    const signals = [signal, options.signal].filter((one) => one !== undefined);
+    return {
+      ...(signals.length > 0 && { signal: AbortSignal.any(signals) }),
+      timeoutMs: timeoutMs ?? options.timeoutMs,
+      retries: retries ?? options.retries,
+    };
   }
 
   get #fetch(): typeof globalThis.fetch {

@@ -1,17 +1,11 @@
-import { ApiProblem } from '../api';
+import { GloveboxError, type components } from '@glovebox/client';
 import type { Context } from '../context';
 import { usage } from '../failure';
+import { Refusal } from '../failure-of-call';
 import { plain } from '../terminal';
-import { conflictOf, wordsOf, type Change, type Deployment } from '../words-of-deployment';
+import { conflictOf, wordsOf } from '../words-of-deployment';
 
-interface Deployed {
-  readonly id: string;
-  readonly message?: string;
-  readonly rollback_of?: string;
-  readonly counts: Readonly<Record<Change['change'], number>>;
-  readonly actor?: { readonly type: string; readonly id: string; readonly name?: string };
-  readonly created_at: string;
-}
+type Deployment = components['schemas']['Deployment'];
 
 /** More than are kept. */
 const listedMax = 100;
@@ -31,12 +25,11 @@ export async function deployments(
   if (found.length === 0) terminal.say('Nothing was deployed yet.');
 }
 
-async function newest(context: Context, size: number): Promise<readonly Deployed[]> {
-  const query = { size: String(size) };
-  return (await context.api().get<{ data: readonly Deployed[] }>('/deployments', query)).data;
+async function newest(context: Context, size: number): Promise<readonly Deployment[]> {
+  return (await context.api().get('/deployments', { params: { query: { size } } })).data;
 }
 
-function lineOf(deployed: Deployed, { terminal }: Context): string {
+function lineOf(deployed: Deployment, { terminal }: Context): string {
   const { id, created_at: at, actor, counts, message, rollback_of: back } = deployed;
   const changes = `+${counts.created} ~${counts.updated} -${counts.pruned}`;
   const words = [
@@ -65,14 +58,14 @@ export async function rollback(
   const { terminal } = context;
   const to = id ?? (await terminal.progress('reading the deployments', theOneBefore(context)));
   const body = { ...(message === undefined ? {} : { message }), dry_run: dryRun, force };
-  const path = `/deployments/${encodeURIComponent(to)}/rollback`;
-  const returning = context.api().post<Deployment>(path, body);
+  const params = { path: { id: to } };
+  const returning = context.api().post('/deployments/{id}/rollback', { params, body });
   const deployment = await terminal
     .progress(dryRun ? 'asking what would change' : 'rolling back', returning)
     .catch((error: unknown) => {
       const isConflict =
-        error instanceof ApiProblem && error.problem.code === 'deployment_conflict';
-      throw isConflict ? conflictOf(error, afterConflict) : error;
+        error instanceof GloveboxError && error.problem.code === 'deployment_conflict';
+      throw isConflict ? conflictOf(new Refusal(error), afterConflict) : error;
     });
   const value = { dry_run: dryRun, rollback_of: to, ...deployment };
   terminal.result(value, () => `Back to ${to}\n${wordsOf(deployment, dryRun, context)}`);

@@ -116,9 +116,10 @@ async function once(
     show(context, outcome, savedAt);
   } catch (error) {
     if (signal.aborted) return;
+    const failure = context.explained(error);
     // The next save may mend it.
-    if (!(error instanceof Failure)) throw error;
-    const { message, hint } = error;
+    if (!(failure instanceof Failure)) throw error;
+    const { message, hint } = failure;
     terminal.result({ status: 'not_run', message, ...(hint === undefined ? {} : { hint }) }, () =>
       [`${terminal.paint('red', '✗')} ${message}`, ...(hint === undefined ? [] : [hint])].join(
         '\n',

@@ -1,7 +1,8 @@
-import { Api, ApiProblem } from '../api';
+import { GloveboxError } from '@glovebox/client';
 import { isInTheClear } from '../connection';
-import type { Context } from '../context';
+import { callsWith, type Context } from '../context';
 import { Failure } from '../failure';
+import { whyNot } from '../failure-of-call';
 import { version } from '../version';
 
 interface Check {
@@ -65,9 +66,6 @@ async function* examine(context: Context): AsyncGenerator<Check> {
   yield* await ofKey(context, url, from);
 }
 
-const whyNot = ({ cause, message }: Error): string =>
-  cause instanceof Error ? cause.message || String(cause) : message;
-
 function* ofHealth(answer: Response, tookMs: number, text: string): Generator<Check> {
   const says = `${answer.status} in ${tookMs} ms`;
   const mend = `It said: ${text.slice(0, 500)}\nIts operator runs \`npm run doctor\` there.`;
@@ -96,13 +94,6 @@ function ofClock(date: string | null): Check {
 
 async function ofKey(context: Context, url: string, from: string): Promise<Check[]> {
   const { signal, terminal } = context;
-  interface Application {
-    readonly name: string;
-    readonly type: string;
-    readonly expires_at?: string;
-    readonly permissions?: readonly string[];
-    readonly rules?: readonly { readonly permissions: readonly string[] }[];
-  }
   const checks: Check[] = [];
   const kinds = [
     { name: 'management key', key: context.connection().managementKey, isWanted: true },
@@ -119,7 +110,7 @@ async function ofKey(context: Context, url: string, from: string): Promise<Check
       continue;
     }
     try {
-      const asking = new Api(url, key(), signal).get<Application>('/applications/key');
+      const asking = callsWith(key(), url, signal).get('/applications/key');
       const application = await terminal.progress('asking about the key', asking);
       const held = [
         ...(application.permissions ?? []),
@@ -130,9 +121,11 @@ async function ofKey(context: Context, url: string, from: string): Promise<Check
       checks.push({ name, ok: true, says });
       if (name === 'management key') checks.push(...mayDo(application.type, held));
     } catch (error) {
-      if (!(error instanceof Failure)) throw error;
-      const mend = error instanceof ApiProblem ? 'Log in again: `glovebox login`.' : error.hint;
-      const says = error.message;
+      const failure = context.explained(error);
+      if (!(failure instanceof Failure)) throw error;
+      const isRefused = error instanceof GloveboxError;
+      const mend = isRefused ? 'Log in again: `glovebox login`.' : failure.hint;
+      const says = failure.message;
       checks.push({ name, ok: false, says, ...(mend === undefined ? {} : { mend }) });
     }
   }
@@ -140,16 +133,13 @@ async function ofKey(context: Context, url: string, from: string): Promise<Check
 }
 
 async function ofVersions(context: Context): Promise<Check> {
-  interface Overview {
-    readonly processes: readonly { readonly version: string }[];
-  }
   const mine = `glovebox ${version}, Node ${process.version}`;
   try {
-    const { processes } = await context.api().get<Overview>('/overview');
+    const { processes = [] } = await context.api().get('/overview');
     const theirs = [...new Set(processes.map((one) => one.version))].sort().join(', ');
     return { name: 'versions', ok: true, says: `${mine}; there ${theirs}` };
   } catch (error) {
-    if (!(error instanceof Failure)) throw error;
+    if (!(context.explained(error) instanceof Failure)) throw error;
     // The key may read no log: the versions there stay unknown, and nothing depends on them.
     return { name: 'versions', ok: true, says: `${mine}; there unknown, without log:read` };
   }

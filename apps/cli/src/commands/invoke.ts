@@ -1,7 +1,6 @@
-import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+import type { components } from '@glovebox/client';
 import type { Context } from '../context';
 import { Failure, usage } from '../failure';
 import { findByName } from '../find-by-name';
@@ -15,57 +14,44 @@ interface InvokeOptions {
   readonly idempotencyKey?: string;
 }
 
-interface Accepted {
-  readonly async_request_id: string;
-}
-
-type Result =
-  | { readonly status: 'pending' }
-  | { readonly status: 'completed'; readonly result: unknown }
-  | { readonly status: 'failed'; readonly error: unknown };
-
-const firstWaitMs = 100;
-const longestWaitMs = 2_000;
+/** Results are kept for a day. */
+const longestRunMs = 24 * 60 * 60_000;
+/** So that a restart of Glovebox does not end the wait. */
+const retriesOfWait = 10;
 
 /** Calls a deployed reactor, and waits for what it returns. */
 export async function invoke(context: Context, options: InvokeOptions, name: string) {
   const { terminal, signal } = context;
   const args = readArguments(context, options.args);
   const id = await idOf(context, name);
-  const { idempotencyKey = randomUUID() } = options;
-  const headers = { 'SVC-IDEMPOTENCY-KEY': idempotencyKey };
+  const { idempotencyKey, callbackUrl } = options;
   const api = context.callerApi();
-  const path = `/reactors/${id}/react`;
   if (!options.async) {
-    const calling = api.post<unknown>(path, { args }, headers);
+    const calling = api.react(id, { args }, { idempotencyKey });
     const result = await terminal.progress(`running ${name}`, calling);
     return terminal.result(result, () => plain(JSON.stringify(result, null, 2)));
   }
-  const { callbackUrl, timeoutMs } = options;
   if (callbackUrl === undefined) {
     throw usage(
       '--async needs --callback-url.',
       'Glovebox delivers the result there as a webhook, and shows it here as well.',
     );
   }
-  const timeout = timeoutMs === undefined ? {} : { timeout_ms: Number(timeoutMs) };
+  const timeout = options.timeoutMs === undefined ? {} : { timeout_ms: Number(options.timeoutMs) };
   const body = { args, callback_url: callbackUrl, ...timeout };
-  const accepted = await api.post<Accepted>(path, body, headers);
-  const runId = accepted.async_request_id;
-  terminal.say(terminal.paint('dim', `run ${runId}`));
-  const wait = async (): Promise<Exclude<Result, { status: 'pending' }>> => {
-    for (let waitMs = firstWaitMs; ; waitMs = Math.min(longestWaitMs, waitMs * 1.5)) {
-      const got = await api.get<Result>(`/reactors/${id}/results/${runId}`);
-      if (got.status !== 'pending') return got;
-      await sleep(waitMs, undefined, { signal }).catch(() => {
-        throw new Failure('interrupted', `Run ${runId} goes on without you.`);
-      });
-    }
-  };
-  const ended = await terminal.progress(`waiting for run ${runId}`, wait());
+  const run = await api.reactAsync(id, body, { idempotencyKey });
+  terminal.say(terminal.paint('dim', `run ${run.id}`));
+  const waiting = run
+    .ended({ signal, timeoutMs: longestRunMs, retries: retriesOfWait })
+    .catch((error: unknown) => {
+      throw signal.aborted
+        ? new Failure('interrupted', `Run ${run.id} goes on without you.`)
+        : error;
+    });
+  const ended = await terminal.progress(`waiting for run ${run.id}`, waiting);
   const shown = ended.status === 'completed' ? ended.result : ended.error;
-  terminal.result({ run_id: runId, ...ended }, () => plain(JSON.stringify(shown, null, 2)));
-  if (ended.status === 'failed') throw new Failure('failed', `Run ${runId} failed.`);
+  terminal.result({ run_id: run.id, ...ended }, () => plain(JSON.stringify(shown, null, 2)));
+  if (ended.status === 'failed') throw new Failure('failed', `Run ${run.id} failed.`);
 }
 
 async function idOf(context: Context, name: string): Promise<string> {
@@ -73,11 +59,13 @@ async function idOf(context: Context, name: string): Promise<string> {
   return (await findByName(context.api(), name, ['reactor'])).id;
 }
 
-function readArguments({ cwd }: Context, file: string | undefined): unknown {
+type Arguments = NonNullable<components['schemas']['Invocation']['args']>;
+
+function readArguments({ cwd }: Context, file: string | undefined): Arguments {
   if (file === undefined) return {};
   try {
     const text = readFileSync(file === '-' ? 0 : resolve(cwd, file), 'utf8');
-    return JSON.parse(text) as unknown;
+    return JSON.parse(text) as Arguments;
   } catch (error) {
     throw usage(`${file}: ${(error as Error).message}`);
   }

@@ -1,7 +1,6 @@
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { Api } from '../api';
 import {
   defaultUrl,
   isInTheClear,
@@ -11,15 +10,8 @@ import {
   urlOf,
   writeProfiles,
 } from '../connection';
-import type { Context } from '../context';
+import { callsWith, type Context } from '../context';
 import { Failure, usage } from '../failure';
-
-interface Application {
-  readonly id: string;
-  readonly name: string;
-  readonly type: 'management' | 'private' | 'public';
-  readonly permissions?: readonly string[];
-}
 
 interface LoginOptions {
   readonly allowHttp?: boolean;
@@ -35,7 +27,7 @@ export async function login(context: Context, { allowHttp }: LoginOptions): Prom
     throw usage(`${url} is not encrypted.`, 'Use https, or say --allow-http.');
   }
   const key = await readKey(context, url);
-  const asking = new Api(url, key, signal).get<Application>('/applications/key');
+  const asking = callsWith(key, url, signal).get('/applications/key');
   const application = await terminal.progress(`asking ${url}`, asking);
   const { type } = application;
   if (type === 'public') {

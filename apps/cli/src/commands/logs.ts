@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Api } from '../api';
+import type { Glovebox } from '@glovebox/client';
 import type { Context } from '../context';
 import { usage } from '../failure';
 import { findByName, type Found } from '../find-by-name';
@@ -19,13 +19,8 @@ interface Entry {
   readonly [member: string]: unknown;
 }
 
-interface Page {
-  readonly pagination: { readonly after?: string };
-  readonly data: readonly Entry[];
-}
-
 type Kind = 'calls' | 'runs';
-type Query = Readonly<Record<string, string | undefined>>;
+type Query = Readonly<Record<string, string>>;
 
 const pauseMs = 1_000;
 /**
@@ -67,9 +62,10 @@ export async function logs(context: Context, options: LogsOptions): Promise<void
 const ofKinds = (only: Kind | undefined): readonly Kind[] => (only ? [only] : ['calls', 'runs']);
 
 function queryOf(kind: Kind, found: Found | undefined, traceId: string | undefined): Query {
-  if (!found) return { trace_id: traceId };
+  const ofTrace = traceId === undefined ? {} : { trace_id: traceId };
+  if (!found) return ofTrace;
   const member = kind === 'runs' ? 'resource_id' : `${found.kind}_id`;
-  return { trace_id: traceId, [member]: found.id };
+  return { ...ofTrace, [member]: found.id };
 }
 
 const hasFailed = ({ outcome, status }: Entry): boolean =>
@@ -88,7 +84,7 @@ class Source {
   #lookedBackAt = 0;
 
   constructor(
-    private readonly api: Api,
+    private readonly api: Glovebox,
     private readonly kind: Kind,
     private readonly query: Query,
     private readonly since: number,
@@ -104,12 +100,11 @@ class Source {
     const lines: Line[] = [];
     let isKnown = false;
     for (let after: string | undefined; !isKnown;) {
-      const page: Page = await this.api.get<Page>(`/${this.kind}`, {
-        ...this.query,
-        ...{ from: new Date(horizon).toISOString(), size: '100', after },
-      });
+      const from = new Date(horizon).toISOString();
+      const query = { ...this.query, from, size: 100, ...(after && { after }) };
+      const page = await this.api.get(`/${this.kind}`, { params: { query } });
       let fresh = 0;
-      for (const entry of page.data) {
+      for (const entry of page.data as readonly Entry[]) {
         const has = hasEnded(entry, this.kind);
         if (!has || this.#shown.has(entry.id)) continue;
         this.#shown.set(entry.id, now);

@@ -1,11 +1,12 @@
-import { ApiProblem } from '../api';
+import { GloveboxError } from '@glovebox/client';
 import type { Context } from '../context';
 import { Failure } from '../failure';
+import { Refusal } from '../failure-of-call';
 import { itemOf, type LocalItem } from '../project/items';
 import { Positions } from '../project/positions';
 import { findProject, readProject } from '../project/project';
 import { plain } from '../terminal';
-import { conflictOf, wordsOf, type Deployment } from '../words-of-deployment';
+import { conflictOf, wordsOf } from '../words-of-deployment';
 
 interface PushOptions {
   readonly message?: string;
@@ -24,13 +25,14 @@ export async function push(context: Context, options: PushOptions): Promise<void
   const body = {
     ...(message === undefined ? {} : { message }),
     ...{ dry_run: dryRun, prune, force },
-    items: locals.map(({ item }) => item),
+    // Their members are checked there.
+    items: locals.map(({ item }) => item as never),
   };
-  const pushing = context.api().post<Deployment>('/deployments', body);
+  const pushing = context.api().post('/deployments', { body });
   const deployment = await terminal
     .progress(dryRun ? 'asking what would change' : 'deploying', pushing)
     .catch((error: unknown) => {
-      throw error instanceof ApiProblem ? explained(error, root, locals) : error;
+      throw error instanceof GloveboxError ? explained(new Refusal(error), root, locals) : error;
     });
   terminal.result({ dry_run: dryRun, ...deployment }, () => wordsOf(deployment, dryRun, context));
 }
@@ -39,11 +41,11 @@ const afterConflict =
   '`glovebox pull --force` takes their version into the files; `glovebox push --force` overwrites it.';
 
 /** Errors name the file and the line in place of the number of an item. */
-function explained(error: ApiProblem, root: string, locals: readonly LocalItem[]): Failure {
-  const { problem } = error;
-  if (problem.code === 'deployment_conflict') return conflictOf(error, afterConflict);
+function explained(refusal: Refusal, root: string, locals: readonly LocalItem[]): Failure {
+  const { problem, exit } = refusal;
+  if (problem.code === 'deployment_conflict') return conflictOf(refusal, afterConflict);
   const entries = Object.entries(problem.errors ?? {});
-  if (!entries.some(([path]) => path.startsWith('items.'))) return error;
+  if (!entries.some(([path]) => path.startsWith('items.'))) return refusal;
   const lines = entries.map(([path, texts]) => {
     const [, nth = '', member = ''] = /^items\.(\d+)\.?(.*)$/.exec(path) ?? [];
     const local = locals[Number(nth)];
@@ -51,7 +53,7 @@ function explained(error: ApiProblem, root: string, locals: readonly LocalItem[]
     return local && nth !== '' ? placed(root, local, member, text) : `${path}: ${text}`;
   });
   const title = `${problem.title} Nothing was changed. (${problem.code})`;
-  return new Failure(error.exit, title, plain(lines.join('\n')), error.details);
+  return new Failure(exit, title, plain(lines.join('\n')), { ...problem });
 }
 
 function placed(root: string, { files, bundles }: LocalItem, member: string, text: string): string {

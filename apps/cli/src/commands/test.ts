@@ -32,7 +32,7 @@ export async function test(context: Context, options: TestOptions, ...names: str
   chmodSync(folder, 0o700);
   const socket =
     process.platform === 'win32' ? `\\\\.\\pipe\\${relative(tmpdir(), folder)}` : join(folder, 's');
-  const server = await serveTrials(root, trials, socket);
+  const server = await serveTrials(context, root, trials, socket);
   try {
     const code = await runTests(context, options, root, built, socket);
     if (context.signal.aborted) throw new Failure('interrupted', 'Interrupted.');
@@ -116,7 +116,12 @@ function limited(most: number): <Result>(work: () => Promise<Result>) => Promise
   };
 }
 
-async function serveTrials(root: string, trials: Trials, socket: string): Promise<Server> {
+async function serveTrials(
+  context: Context,
+  root: string,
+  trials: Trials,
+  socket: string,
+): Promise<Server> {
   const inTurn = limited(trialsAtOnce);
   const server = createServer((request, response) => {
     const answer = async (): Promise<unknown> => {
@@ -133,7 +138,7 @@ async function serveTrials(root: string, trials: Trials, socket: string): Promis
     };
     void answer()
       .catch((error: unknown) => {
-        const { message, hint } = error as Failure;
+        const { message, hint } = context.explained(error) as Failure;
         return { failure: hint === undefined ? message : `${message}\n${hint}` };
       })
       .then((told) => response.end(JSON.stringify(told)));

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Api } from '../api';
+import type { Glovebox } from '@glovebox/client';
 import { deployedItems } from './deployed';
 import { itemOf, sheetOf, type Item, type Kind, type LocalItem, type Sheet } from './items';
 import { readProject } from './project';
@@ -14,7 +14,7 @@ export interface Compared {
 }
 
 /** Files and what is deployed, side by side. Neither side shows a value of a configuration. */
-export async function compare(root: string, api: Api): Promise<Compared[]> {
+export async function compare(root: string, api: Glovebox): Promise<Compared[]> {
   const locals: LocalItem[] = [];
   for (const files of readProject(root)) locals.push(await itemOf(root, files, undefined));
   const keyOf = ({ kind, slug }: Item): string => `${kind} ${slug}`;

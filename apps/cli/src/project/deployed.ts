@@ -1,4 +1,4 @@
-import type { Api } from '../api';
+import type { Glovebox } from '@glovebox/client';
 import type { Item, Kind } from './items';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -11,11 +11,6 @@ interface Resource extends Json {
   readonly configuration?: Json;
 }
 
-interface Page {
-  readonly pagination: { readonly after?: string };
-  readonly data: readonly Resource[];
-}
-
 /** What files call the resources that have no slug yet. */
 export type SlugFor = (
   kind: Kind,
@@ -23,9 +18,9 @@ export type SlugFor = (
 ) => string;
 
 /** What is in force, as items of a deployment would say it. No value of a configuration is kept. */
-export async function deployedItems(api: Api, slugFor: SlugFor): Promise<Item[]> {
+export async function deployedItems(api: Glovebox, slugFor: SlugFor): Promise<Item[]> {
   const [applications, formulas, reactors, proxies] = await Promise.all(
-    ['/applications', '/reactor-formulas', '/reactors', '/proxies'].map((path) => all(api, path)),
+    lists.map((path) => all(api, path)),
   );
   const formulaOf = new Map(formulas?.map((formula) => [formula.id, formula]));
   // Files are deployed with a key of a management application; they make none.
@@ -65,14 +60,14 @@ export async function deployedItems(api: Api, slugFor: SlugFor): Promise<Item[]>
   ];
 }
 
-async function all(api: Api, path: string): Promise<Resource[]> {
+const lists = ['/applications', '/reactor-formulas', '/reactors', '/proxies'] as const;
+
+async function all(api: Glovebox, path: (typeof lists)[number]): Promise<Resource[]> {
   const found: Resource[] = [];
-  for (let after: string | undefined; ;) {
-    const page: Page = await api.get<Page>(path, { size: '100', after });
-    found.push(...page.data);
-    ({ after } = page.pagination);
-    if (after === undefined) return found;
+  for await (const one of api.each(path, { params: { query: { size: 100 } } })) {
+    found.push(one as unknown as Resource);
   }
+  return found;
 }
 
 /** What the API adds, and files do not say. */

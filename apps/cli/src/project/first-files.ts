@@ -1,3 +1,6 @@
+/** The declarations of @glovebox/reactor-types. The build puts them in. */
+declare const builtReactorTypes: Readonly<Record<string, string>>;
+
 /** The files of `glovebox init`. */
 export const firstFiles: Readonly<Record<string, string>> = {
   'glovebox.yaml': `# glovebox push deploys what is in this folder.
@@ -39,9 +42,9 @@ destination_url: https://example.com/charges
   'proxies/echo/request.ts': `import type { RequestTransform } from '@glovebox/reactor-types';
 
 /** Sends amounts in cents. */
-const transform: RequestTransform<{ amount: number }> = ({ args }) => ({
-  headers: args.headers,
-  body: { ...args.body, amount: Math.round(args.body.amount * 100) },
+const transform: RequestTransform<{ amount: number }> = ({ args: { headers, body } }) => ({
+  headers,
+  body: body && { ...body, amount: Math.round(body.amount * 100) },
 });
 
 export default transform;
@@ -84,91 +87,14 @@ test('sends amounts in cents', async () => {
     "strict": true,
     "noEmit": true,
     "skipLibCheck": true,
-    "types": []
+    "types": [],
+    "paths": { "@glovebox/reactor-types": ["./types/reactor-types/index.d.ts"] }
   },
   "include": ["reactors", "proxies", "tests", "types"]
 }
 `,
-  'types/glovebox.d.ts': `// Types of what runs in the sandbox, and of tests.
-
-declare module '@glovebox/reactor-types' {
-  type Result<Value> = Value | Promise<Value>;
-  type Json = unknown;
-
-  interface Token {
-    readonly id: string;
-    readonly type: string;
-    readonly [member: string]: Json;
-  }
-
-  /** The vault, as the application of the reactor or proxy. */
-  interface Svc {
-    tokenize(document: Json): Promise<any>;
-    detokenize(document: Json): Promise<any>;
-    readonly tokens: {
-      create(token: Json): Promise<Token>;
-      retrieve(id: string): Promise<Token>;
-      list(query?: Json): Promise<{ readonly data: readonly Token[] }>;
-      update(id: string, changes: Json): Promise<Token>;
-      delete(id: string): Promise<void>;
-    };
-  }
-
-  export type Reactor<Arguments = any> = (input: {
-    readonly args: Arguments;
-    readonly configuration: Readonly<Record<string, any>>;
-    readonly svc: Svc | null;
-  }) => Result<{ raw?: Json; tokenize?: Json }>;
-
-  type Headers = Readonly<Record<string, string | readonly string[]>>;
-
-  export type RequestTransform<Body = any> = (input: {
-    readonly args: {
-      readonly body: Body;
-      readonly raw_body?: string;
-      readonly headers: Headers;
-      readonly method: string;
-      readonly path: string;
-      readonly query: string;
-    };
-    readonly configuration: Readonly<Record<string, string>>;
-    readonly svc: Svc | null;
-  }) => Result<{ headers: Headers; body?: Json }>;
-
-  export type ResponseTransform<Body = any> = (input: {
-    readonly args: {
-      readonly body: Body;
-      readonly raw_body?: string;
-      readonly headers: Headers;
-      readonly status: number;
-    };
-    readonly configuration: Readonly<Record<string, string>>;
-    readonly svc: Svc | null;
-  }) => Result<{ headers: Headers; body?: Json; status?: number }>;
-}
-
-declare module '@svc/reactor-errors' {
-  type Reasons = string | Readonly<Record<string, string | readonly string[]>>;
-  export class BadRequestError extends Error {
-    constructor(reasons?: Reasons);
-  }
-  export class AuthenticationError extends Error {
-    constructor(reasons?: Reasons);
-  }
-  export class AuthorizationError extends Error {
-    constructor(reasons?: Reasons);
-  }
-  export class NotFoundError extends Error {
-    constructor(reasons?: Reasons);
-  }
-  export class CustomHttpResponseError extends Error {
-    constructor(answer: {
-      status: number;
-      headers?: Readonly<Record<string, string>>;
-      body?: unknown;
-    });
-  }
-}
+  ...builtReactorTypes,
+  'types/testing.d.ts': `// Types of tests.
 
 declare module '@glovebox/testing' {
   interface Options {

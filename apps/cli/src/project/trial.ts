@@ -1,5 +1,4 @@
-import type { Api } from '../api';
-import { ApiProblem } from '../api';
+import { errors, type Glovebox, type GloveboxError } from '@glovebox/client';
 import { findByName } from '../find-by-name';
 import { bundle, type Bundle } from './bundle';
 import { Positions, type CodePlace, type Place } from './positions';
@@ -73,7 +72,7 @@ export class Trials {
   constructor(
     private readonly root: string,
     private readonly env: Readonly<Record<string, string | undefined>>,
-    private readonly api: Api,
+    private readonly api: Glovebox,
   ) {}
 
   /** The files that are in the code, and what came of it. */
@@ -162,18 +161,19 @@ export class Trials {
   }
 
   async #run(
-    path: string,
-    body: unknown,
+    path: '/reactors/dry-runs' | '/proxies/dry-runs',
+    body: object,
     made: Readonly<Partial<Record<'' | 'request' | 'response', Bundle>>>,
   ): Promise<Outcome> {
     const positionsOf = (side: string | undefined): Positions | undefined => {
       const of = made[''] ?? made[side === 'answer' ? 'response' : (side as 'request')];
       return of && new Positions(this.root, of);
     };
-    const ended = await this.api.post<DryRun>(path, body).catch((error: unknown) => {
-      const failed = error instanceof ApiProblem ? notCompiled(error) : undefined;
-      if (!failed) throw error;
-      return failed;
+    // Members of files are checked there.
+    const running = this.api.post(path, { body: body as never }) as Promise<DryRun>;
+    const ended = await running.catch((error: unknown) => {
+      if (error instanceof errors.invalid_code) return notCompiled(error);
+      throw error;
     });
     const { error, lines, ...others } = ended;
     const named = lines.map((line) => {
@@ -186,8 +186,7 @@ export class Trials {
 }
 
 /** Code that does not compile is refused before it runs: to its author it is an error of it. */
-function notCompiled({ problem }: ApiProblem): DryRun | undefined {
-  if (problem.code !== 'invalid_code') return undefined;
+function notCompiled({ problem }: GloveboxError): DryRun {
   const [[member, [text = '']] = ['', []]] = Object.entries(problem.errors ?? {}).map(
     ([name, texts]) => [name, [...texts]] as const,
   );
