@@ -1,9 +1,9 @@
 import { existsSync, statSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { watch } from 'chokidar';
 import type { Context } from '../context';
 import { Failure, usage } from '../failure';
+import { FolderWatch } from '../project/folder-watch';
 import { findProject, projectFile, readResource } from '../project/project';
 import { Trials, type Outcome, type ProxyTrial } from '../project/trial';
 import { readText } from '../project/yaml-file';
@@ -63,23 +63,14 @@ function parse(name: string, text: string): unknown {
   }
 }
 
-const ignored = /(?:^|[/\\])(?:node_modules|\.git|\.glovebox)(?:[/\\]|$)/;
 /** A save empties a file before it fills it. */
 const settleMs = 10;
-/** Where the system tells nothing, files are looked at. */
-const lookMs = 1_000;
 
 async function watchAndRun(context: Context, root: string, run: Run): Promise<void> {
   const { signal } = context;
-  const watcher = watch(root, {
-    ignored: (path) => ignored.test(relative(root, path)),
-    ignoreInitial: true,
-  });
-  let wake: (() => void) | undefined;
-  watcher.on('all', () => wake?.());
-  signal.addEventListener('abort', () => wake?.());
+  const watch = new FolderWatch(root, signal);
   try {
-    await new Promise<void>((done) => void watcher.once('ready', done));
+    await watch.ready();
     let savedAt: number | undefined;
     while (!signal.aborted) {
       // Noted before a file is read, so that no save is lost.
@@ -91,16 +82,13 @@ async function watchAndRun(context: Context, root: string, run: Run): Promise<vo
       const isChanged = (): boolean =>
         [...before].some(([file, state]) => stateOf(root, file) !== state);
       while (!signal.aborted && !isChanged()) {
-        await new Promise<void>((done) => {
-          wake = done;
-          setTimeout(done, lookMs).unref();
-        });
+        await watch.next();
         savedAt = performance.now();
       }
       await sleep(settleMs);
     }
   } finally {
-    await watcher.close();
+    await watch.close();
   }
 }
 
