@@ -33,7 +33,8 @@ export async function diff(context: Context, { exitCode }: DiffOptions): Promise
 }
 
 function patchOf({ kind, slug, local, deployed }: Compared): string {
-  const keep = (): Secret => new Secret('keep');
+  const stored = (): Secret => new Secret('keep');
+  const keep = { configured: stored, appended: stored };
   const names = new Set([
     ...Object.keys(deployed?.sheet.code ?? {}),
     ...Object.keys(local?.sheet.code ?? {}),

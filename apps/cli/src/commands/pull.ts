@@ -2,8 +2,9 @@ import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Context } from '../context';
 import { codeFileOf, compare, yamlFileOf, type Compared } from '../project/compare';
-import { textOfSheet } from '../project/items';
+import { textOfSheet, type ValuesOfFile } from '../project/items';
 import { findProject } from '../project/project';
+import { valuesOf } from '../project/steps';
 import { Secret } from '../project/yaml-file';
 
 interface PullOptions {
@@ -41,7 +42,7 @@ function pullOne(root: string, one: Compared, force: boolean): Change {
   const yaml = yamlFileOf(kind, slug);
   const id = deployed.item.id;
   const head = id === undefined ? '' : `# Until the first push it has no slug.\nid: ${id}\n`;
-  write(root, yaml, head + textOfSheet(deployed.sheet, secretsOf(one)));
+  write(root, yaml, head + textOfSheet(deployed.sheet, valuesOfFile(one)));
   for (const name of new Set([
     ...Object.keys(local?.sheet.code ?? {}),
     ...Object.keys(deployed.sheet.code),
@@ -58,12 +59,16 @@ function pullOne(root: string, one: Compared, force: boolean): Change {
 }
 
 /** Where the file says how a value is found, it goes on saying so. */
-function secretsOf({ local }: Compared): (name: string) => Secret {
+function valuesOfFile({ local }: Compared): ValuesOfFile {
   const files = local?.files;
   const key = files?.kind === 'proxy' ? files.privateKey : undefined;
-  return (name) => {
-    const said = name === 'client_certificate.private_key' ? key : files?.configuration[name];
-    return said ?? new Secret('keep');
+  const appended = valuesOf(files?.members ?? {});
+  return {
+    configured(name) {
+      const said = name === 'client_certificate.private_key' ? key : files?.configuration[name];
+      return said ?? new Secret('keep');
+    },
+    appended: (place) => appended.get(place) ?? new Secret('keep'),
   };
 }
 

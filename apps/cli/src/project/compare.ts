@@ -3,6 +3,7 @@ import type { Glovebox } from '@glovebox/client';
 import { deployedItems } from './deployed';
 import { itemOf, sheetOf, type Item, type Kind, type LocalItem, type Sheet } from './items';
 import { readProject } from './project';
+import { withoutValues } from './steps';
 
 /** A resource on both sides, or on one of them. */
 export interface Compared {
@@ -36,7 +37,8 @@ export async function compare(root: string, api: Glovebox): Promise<Compared[]> 
     const local = byKey.get(key);
     const item = inForce.get(key);
     const mine = local && { ...local, sheet: sheetOf(local.item) };
-    const theirs = item && { item, sheet: sheetOf(item) };
+    const shown = item && { ...item, ...withoutValues(item, local?.files.members) };
+    const theirs = shown && { item: shown, sheet: sheetOf(shown) };
     const { kind, slug } = (local?.item ?? item) as Item;
     const isSame = isDeepStrictEqual(mine?.sheet, theirs?.sheet);
     return { kind, slug, local: mine, deployed: theirs, isSame };

@@ -6,6 +6,7 @@ import {
   type ReactorFiles,
   type ResourceFiles,
 } from './project';
+import { sentSteps, stepsForFile } from './steps';
 import { writeYaml, type Secret } from './yaml-file';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -88,6 +89,7 @@ async function proxyItem(
   const key = env && privateKey && valueOf(root, yaml, path, privateKey, env);
   const item = {
     ...{ kind, slug, ...others, ...transforms, ...acting(application) },
+    ...sentSteps(others, env && ((at, secret) => valueOf(root, yaml, at, secret, env))),
     ...(certificate === undefined
       ? {}
       : {
@@ -194,17 +196,25 @@ const order = ['formula_name', 'name', 'type', 'runtime', 'description', 'destin
 const rank = (name: string): number =>
   (order.indexOf(name) + 1 || order.length + 1) + (name === 'configuration' ? 1 : 0);
 
+/** How the values are found that no sheet has. */
+export interface ValuesOfFile {
+  configured(name: string): Secret;
+  /** Those of steps, by their places. */
+  appended(place: string): unknown;
+}
+
 /** The text of a sheet, with the members in a fixed order. */
-export function textOfSheet({ yaml }: Sheet, secretOf: (name: string) => Secret): string {
+export function textOfSheet({ yaml }: Sheet, { configured, appended }: ValuesOfFile): string {
   const { configuration = {}, client_certificate: certificate, ...members } = yaml;
   const values = Object.entries(configuration as Json).map(([name, said]) => {
     const isShort = Object.keys(said as Json).length === 0;
-    const value = secretOf(name);
+    const value = configured(name);
     return [name, isShort ? value : { ...(said as Json), value }];
   });
-  const key = secretOf('client_certificate.private_key');
+  const key = configured('client_certificate.private_key');
   const whole = {
     ...members,
+    ...stepsForFile(members, appended),
     ...(certificate === undefined
       ? {}
       : { client_certificate: { ...certificate, private_key: key } }),

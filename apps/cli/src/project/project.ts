@@ -1,7 +1,9 @@
-import { existsSync, readdirSync, realpathSync } from 'node:fs';
-import { dirname, join, relative, sep } from 'node:path';
+import { existsSync, readdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { usage } from '../failure';
-import { readText, Secret, YamlFile, type Path } from './yaml-file';
+import { refuseOtherSecrets } from './steps';
+import { Secret, YamlFile, type Path } from './yaml-file';
+import { readValueFile } from './value-file';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 type Json = Readonly<Record<string, unknown>>;
@@ -116,11 +118,13 @@ export function readReactor(root: string, slug: string): ReactorFiles {
   const runtime = textOf(yaml, given, 'runtime') ?? defaultRuntime;
   const file = codeFileOf(root, `${folder}/code`);
   if (file === undefined) throw usage(`${folder}/code.ts is missing.`, 'code.js does as well.');
+  const members = without(given, ['configuration', 'runtime']);
+  refuseOtherSecrets(yaml, members);
   return {
     kind: 'reactor',
     slug,
     yaml,
-    members: { name: slug, ...without(given, ['configuration', 'runtime']) },
+    members: { name: slug, ...members },
     configuration,
     declared,
     code: { file, runtime },
@@ -167,6 +171,8 @@ export function readProxy(root: string, slug: string): ProxyFiles {
   if (privateKey !== undefined && !(privateKey instanceof Secret)) {
     throw notInFiles(yaml, ['client_certificate', 'private_key']);
   }
+  const open = certificate && { client_certificate: { certificate: certificate.certificate } };
+  refuseOtherSecrets(yaml, { ...others, ...open });
   const codeOfSide = (side: 'request' | 'response', settings: unknown): CodeFile | undefined => {
     const path = [`${side}_transform`];
     const file = codeFileOf(root, `${folder}/${side}`);
@@ -182,7 +188,7 @@ export function readProxy(root: string, slug: string): ProxyFiles {
     members: {
       name: slug,
       ...others,
-      ...(certificate && { client_certificate: { certificate: certificate.certificate } }),
+      ...open,
     },
     configuration,
     request: codeOfSide('request', request_transform),
@@ -197,6 +203,7 @@ function readApplication(root: string, slug: string): ApplicationFiles {
   const yaml = YamlFile.read(root, name);
   const known = ['id', 'name', 'type', 'permissions', 'rules', 'expires_at', 'allowed_origins'];
   const given = mapOf(yaml, yaml.value, [], known);
+  refuseOtherSecrets(yaml, given);
   return { kind: 'application', slug, yaml, members: { name: slug, ...given }, configuration: {} };
 }
 
@@ -286,15 +293,7 @@ export function valueOf(
       if (value !== undefined) return value;
       throw yaml.failAt(path, `the variable ${secret.name} is not set`);
     }
-    case 'file': {
-      const inside = relative(root, join(root, secret.name));
-      const isInside = inside !== '' && !inside.startsWith('..');
-      const text = isInside ? readText(root, inside) : undefined;
-      const isReallyInside =
-        text !== undefined && realpathSync(join(root, inside)).startsWith(realpathSync(root) + sep);
-      // A folder from elsewhere cannot send files of this machine.
-      if (!isReallyInside) throw yaml.failAt(path, 'the file must be in the folder of the project');
-      return text.replace(/\r?\n$/, '');
-    }
+    case 'file':
+      return readValueFile(root, secret.name, (why) => yaml.failAt(path, why));
   }
 }

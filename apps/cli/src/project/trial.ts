@@ -3,6 +3,7 @@ import { findByName } from '../find-by-name';
 import { bundle, type Bundle } from './bundle';
 import { Positions, type CodePlace, type Place } from './positions';
 import { valueOf, type CodeFile, type ProxyFiles, type ReactorFiles } from './project';
+import { keepsValues, sentSteps } from './steps';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -125,6 +126,7 @@ export class Trials {
     const body = {
       proxy: {
         ...members,
+        ...sentSteps(members, (at, secret) => valueOf(this.root, files.yaml, at, secret, this.env)),
         ...transforms,
         ...(stored.values && { configuration: stored.values }),
       },
@@ -143,21 +145,23 @@ export class Trials {
     return made;
   }
 
-  /** With a single `!keep`, all values are those that are stored. */
+  /** With a single `!keep`, all values of a configuration are those that are stored. */
   async #configurationOf(
-    { kind, slug, yaml, configuration }: ReactorFiles | ProxyFiles,
+    { kind, slug, yaml, configuration, members }: ReactorFiles | ProxyFiles,
     given: Readonly<Record<string, string>> | undefined,
   ): Promise<{ readonly id?: string; readonly values?: Readonly<Record<string, string>> }> {
-    if (given) return { values: given };
     const secrets = Object.entries(configuration);
-    if (secrets.some(([, { from }]) => from === 'keep')) {
-      return { id: (await findByName(this.api, slug, [kind])).id };
-    }
+    const isStored = !given && secrets.some(([, { from }]) => from === 'keep');
+    const stored = (isStored || keepsValues(members)) && {
+      id: (await findByName(this.api, slug, [kind])).id,
+    };
+    if (isStored) return { ...stored };
+    if (given) return { ...stored, values: given };
     const values = secrets.map(([name, secret]) => {
       const path = ['configuration', name];
       return [name, valueOf(this.root, yaml, path, secret, this.env) ?? ''] as const;
     });
-    return { values: Object.fromEntries(values) };
+    return { ...stored, values: Object.fromEntries(values) };
   }
 
   async #run(

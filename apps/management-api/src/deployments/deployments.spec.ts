@@ -64,6 +64,48 @@ beforeEach(async () => {
   await api.admin.query('DELETE FROM applications WHERE slug IS NOT NULL');
 });
 
+describe('the value that a step appends', () => {
+  const append = (name: string, value: object) => ({
+    type: 'append',
+    options: { location: 'header', name, ...value },
+  });
+  const withSteps = (...steps: object[]) => ({ ...proxy, request_transforms: steps });
+  const kept = { value_set: true };
+
+  it('stays as it is stored with value_set, and goes to no other header', async () => {
+    const first = await deploy([withSteps(append('X-Key', { value: 'sesame' }))]);
+    const id = idOf(first, 'bank');
+    const again = await deploy([withSteps(append('X-Key', kept))]);
+    expect(changed(again)).toEqual(['bank unchanged']);
+    const moved = await refused([withSteps(append('X-Other', kept))]);
+    expect([moved.status, moved.body]).toMatchObject([
+      400,
+      {
+        errors: {
+          'items.0.request_transforms.0.options.value': [expect.stringContaining('is required')],
+        },
+      },
+    ]);
+    const more = withSteps(append('X-New', { value: 'new' }), append('X-Key', kept));
+    expect(changed(await deploy([more]))).toEqual(['bank updated request_transforms']);
+    expect(api.inForce('proxy', id)).toMatchObject({
+      requestSteps: [append('X-New', { value: 'new' }), append('X-Key', { value: 'sesame' })],
+    });
+    await rollback(first.id);
+    expect(api.inForce('proxy', id)).toMatchObject({
+      requestSteps: [append('X-Key', { value: 'sesame' })],
+    });
+  });
+
+  it('has to be given where none is stored', async () => {
+    const answer = await refused([withSteps(append('X-Key', kept))]);
+    expect([answer.status, Object.keys((answer.body as { errors: object }).errors)]).toEqual([
+      400,
+      ['items.0.request_transforms.0.options.value'],
+    ]);
+  });
+});
+
 describe('a deployment', () => {
   it('puts reactors, proxies and applications in force, and says what it did', async () => {
     const made = await deploy(all, { message: 'first' });

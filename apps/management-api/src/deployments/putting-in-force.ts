@@ -17,8 +17,10 @@ import { Application } from '../entities/application.entity';
 import { ReactorFormula } from '../entities/reactor-formula.entity';
 import { Proxy } from '../entities/proxy.entity';
 import { Reactor } from '../entities/reactor.entity';
+import { withKeptValues } from '../proxies/kept-values';
 import { ProxyInput } from '../proxies/proxies.dto';
 import type { ProxiesService } from '../proxies/proxies.service';
+import { withoutSteps } from '../proxies/transform-steps';
 import {
   formulaColumns,
   type ReactorFormulasService,
@@ -338,7 +340,8 @@ export class PuttingInForce {
     const { manager, author, proxies } = this.putting;
     const { configuration: wished, application: _, application_id: __, ...members } = dto;
     const configuration = wished && configurationOf(wished, standing?.opened.configuration ?? {});
-    const input = Object.assign(new ProxyInput(), members, this.#reference(dto), {
+    const { lists } = withKeptValues(members, standing?.opened.steps ?? withoutSteps);
+    const input = Object.assign(new ProxyInput(), members, lists, this.#reference(dto), {
       ...(configuration === undefined ? {} : { configuration }),
     });
     const key = standing?.opened.key ?? former?.key ?? generateProxyKey();

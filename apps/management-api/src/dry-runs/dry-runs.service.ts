@@ -113,10 +113,9 @@ export class DryRunsService {
       const id = stored?.id ?? randomUUID();
       const isStored = stored !== undefined && !input.proxy?.configuration;
       const document = input.proxy ?? new RehearsedProxy();
-      const { lists, kept } =
-        stored && caller.type === 'person'
-          ? withKeptValues(document, await this.proxies.stepsOf(stored))
-          : { lists: {}, kept: [] };
+      const { lists, kept } = stored
+        ? withKeptValues(document, await this.proxies.stepsOf(stored))
+        : { lists: {}, kept: [] };
       Object.assign(document, lists);
       const unsaved = this.proxies.unsaved({ id, tenantId }, document, 'proxy.');
       const made: ProxyRehearsal = {

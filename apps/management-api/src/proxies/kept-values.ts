@@ -21,9 +21,9 @@ const sides = {
 } as const;
 
 /**
- * People are not shown what steps append. A step that they send back as it was shown, with
- * `value_set` and no value, keeps the value that is stored for the same place of the same list. A
- * value never moves to another header, parameter or member (docs/adr/0106).
+ * People are not shown what steps append, and files do not hold it. A step with `value_set` and no
+ * value keeps the value that is stored for the same place of the same list. A value never moves to
+ * another header, parameter or member (docs/adr/0106, 0133).
  */
 export function withKeptValues(input: StepsInput, stored: Steps): Completed {
   const kept: KeptValue[] = [];

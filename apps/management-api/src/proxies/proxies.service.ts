@@ -37,7 +37,14 @@ import {
 import { Proxy, type TransformEntry } from '../entities/proxy.entity';
 import { withKeptValues } from './kept-values';
 import { openTls, sealTls, toTls } from './tls-material';
-import { openSteps, sealSteps, tokenizes, toSteps, type Steps } from './transform-steps';
+import {
+  openSteps,
+  sealSteps,
+  tokenizes,
+  toSteps,
+  withoutSteps,
+  type Steps,
+} from './transform-steps';
 
 type ShownProxy = ReturnType<typeof shownTo<ProxyResponse>>;
 
@@ -261,8 +268,6 @@ export class ProxiesService {
     }
   }
 }
-
-const withoutSteps = { requestSteps: [], responseSteps: [] };
 
 function placeOf(
   { id, tenantId }: Pick<Proxy, 'id' | 'tenantId'>,

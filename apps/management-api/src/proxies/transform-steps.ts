@@ -13,6 +13,8 @@ import { faultsWithoutData } from '@glovebox/vault';
 /** The steps of a proxy, in the form of its definition. */
 export type Steps = Pick<ProxyDefinition, 'requestSteps' | 'responseSteps'>;
 
+export const withoutSteps: Steps = { requestSteps: [], responseSteps: [] };
+
 interface StepsInput {
   readonly request_transforms?: unknown;
   readonly response_transforms?: unknown;
