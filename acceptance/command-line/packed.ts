@@ -1,7 +1,7 @@
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 
 const root = join(__dirname, '..', '..');
 
@@ -20,7 +20,9 @@ export interface RunOptions {
 /** The command line as npm installs it, in an empty folder, for a user who has nothing. */
 export class PackedCli {
   readonly #folder = mkdtempSync(join(tmpdir(), 'glovebox-cli-'));
-  readonly #program = join(this.#folder, 'node_modules', '@glovebox', 'cli', 'glovebox.mjs');
+  /** Where it is installed, as `npm ci` would do it. */
+  readonly modules = join(this.#folder, 'node_modules');
+  readonly program = join(this.modules, '@glovebox', 'cli', 'glovebox.mjs');
   /** The folder of the author. */
   readonly cwd = join(this.#folder, 'work');
   readonly configFile = join(this.#folder, 'config', 'glovebox', 'profiles.json');
@@ -38,22 +40,31 @@ export class PackedCli {
       { filename: string; files: readonly { path: string }[] },
     ];
     this.files = files.map(({ path }) => path);
-    const installed = join(this.#folder, 'node_modules', '@glovebox', 'cli');
+    const installed = dirname(this.program);
     mkdirSync(installed, { recursive: true });
     const archive = join(this.#folder, filename);
     execFileSync('tar', ['-xzf', archive, '-C', installed, '--strip-components=1']);
     // What npm would install beside it.
-    const dependency = join(this.#folder, 'node_modules', 'esbuild');
-    symlinkSync(join(root, 'node_modules', 'esbuild'), dependency);
+    symlinkSync(join(root, 'node_modules', 'esbuild'), join(this.modules, 'esbuild'));
+    chmodSync(this.program, 0o755);
+    mkdirSync(join(this.modules, '.bin'));
+    symlinkSync(this.program, join(this.modules, '.bin', 'glovebox'));
+  }
+
+  /** That of a user who has nothing. */
+  get environment(): Record<string, string> {
+    return {
+      PATH: process.env.PATH ?? '',
+      HOME: this.#folder,
+      XDG_CONFIG_HOME: join(this.#folder, 'config'),
+    };
   }
 
   start(args: readonly string[], { cwd = this.cwd, env = {} }: RunOptions = {}): ChildProcess {
-    return spawn(process.execPath, [this.#program, ...args], {
+    return spawn(process.execPath, [this.program, ...args], {
       cwd,
       env: {
-        PATH: process.env.PATH,
-        HOME: this.#folder,
-        XDG_CONFIG_HOME: join(this.#folder, 'config'),
+        ...this.environment,
         ...env,
       },
     });
