@@ -142,6 +142,8 @@ export interface ProxyDefinition {
   readonly tls: TlsDefinition | null;
   /** Pages of these origins alone may call it. Empty: the destination decides. */
   readonly allowedOrigins: readonly string[];
+  /** What a call has put in is taken out of its answer. Old payloads lack it. */
+  readonly scrub?: true;
 }
 
 /** The shapes of a proxy's calls are kept until a time. Its id is that of the proxy. */

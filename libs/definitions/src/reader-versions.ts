@@ -113,6 +113,9 @@ const permission = words<Permission>({
 
 const code = object<TransformDefinition>({ code: since(1), codeHash: since(1), runtime });
 
+/** A reader of version 2 would send the text of an expression. */
+const appendedValue: Shape<unknown> = (value) => (JSON.stringify(value).includes('{{') ? 3 : 2);
+
 const place = words<'header' | 'query' | 'body'>({ header: 2, query: 2, body: 2 });
 const step = variants<'type', TransformStep>('type', {
   mask: object({
@@ -157,7 +160,7 @@ const step = variants<'type', TransformStep>('type', {
       path: since(2),
       required: since(2),
       name: since(2),
-      value: since(2),
+      value: appendedValue,
     }),
   }),
   remove: object({
@@ -236,6 +239,7 @@ const definition = variants<'kind', Definition>('kind', {
     timeoutMs: since(1),
     tls: object({ certificate: since(2), privateKey: since(2), authority: since(2) }),
     allowedOrigins: since(2),
+    scrub: since(3),
   }),
   capture: object({
     kind: since(3),

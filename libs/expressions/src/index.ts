@@ -22,5 +22,6 @@ export {
 export type { Template } from './expand/template';
 export { headerTemplate, pathTemplate, queryTemplate } from './expand/text-templates';
 export { refuseUnfilled, refuseUnfilledStream } from './scan/unfilled-expressions';
+export { appendedTemplate, type AppendedTemplate } from './expand/appended-template';
 export { isTokenId, normalTokenId } from './scan/token-id';
-export { dataTemplate, placeTemplate, valueTemplate } from './expand/value-template';
+export { dataTemplate, mayExpand, placeTemplate, valueTemplate } from './expand/value-template';

@@ -15,4 +15,5 @@ export const knownMigrations: readonly string[] = [
   'EndPeopleAndCountByBucket0000000000013',
   'AddSlugs0000000000014',
   'KeepDeployments0000000000015',
+  'AddScrub0000000000025',
 ];

@@ -56,6 +56,7 @@ export function beginCall(
     responseRunId: undefined,
     isPassedOn: false,
     capture: undefined,
+    putIn: undefined,
     originHeaders: undefined,
     underWay: 2,
     room: undefined,

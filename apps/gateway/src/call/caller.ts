@@ -26,10 +26,12 @@ export interface InvokedProxy extends Omit<ProxyDefinition, 'kind' | 'id' | 'key
   readonly id: string | null;
 }
 
-interface ProxyCall {
+export interface ProxyCall {
   readonly proxy: InvokedProxy;
   /** Null for an anonymous caller, on a proxy that admits them. */
   readonly caller: Principal | null;
+  /** As which the steps of the proxy put values in. Absent where they put none. */
+  readonly appender?: Principal | undefined;
 }
 
 export type ProxyDecision = Decision<ProxyCall>;

@@ -2,6 +2,7 @@ import { callTokensMax, type EndedCall } from '@glovebox/calls';
 import type { Problem } from '@glovebox/problems';
 import type { Logger } from '@glovebox/service-host';
 import type { Capture } from '../capture/capture';
+import type { PutIn } from '../proxy/scrub/put-in';
 
 /** The headers of an answer that tell a browser which page may read it. */
 export type OriginHeaders = Readonly<Record<string, string>>;
@@ -51,6 +52,8 @@ export interface Call extends EndedCall {
   isPassedOn: boolean;
   /** Undefined unless its messages are captured. */
   capture: Capture | undefined;
+  /** What must not come back in the answer. Undefined unless its proxy scrubs. */
+  putIn: PutIn | undefined;
   /** Undefined: the answer is the same for every page. */
   originHeaders: OriginHeaders | undefined;
   /** Counts the answer and the work for it. A caller that leaves ends only the answer. */

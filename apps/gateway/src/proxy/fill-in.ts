@@ -27,6 +27,7 @@ import { RequestBody, type OpenedBody, type OutgoingBody } from '../connection/r
 import { isSmallBody, joined, readSmallBody } from '../connection/small-body';
 import type { GatewayContext } from '../context';
 import { noteTokens, type Call } from '../observing/call';
+import { tooLarge, transformedBytesMax } from './transforms/content';
 
 /** The caller's part of the head of a request to a destination. */
 export interface RequestHead {
@@ -70,7 +71,7 @@ type Filled = ProxiedRequest & { readonly opened: Values };
 export async function fillIn(ctx: GatewayContext, filling: Filling): Promise<Filled> {
   const { req, head } = filling;
   const kind = kindOf(req);
-  const read = kind && (await readScanned(filling, kind, ctx.config.PROXY_BUFFER_MAX));
+  const read = kind && (await readScanned(filling, kind, bytesMaxOf(ctx, filling, kind)));
   if (read?.isWhole && isFree(read.parts, kind) && !mayHoldExpression(head)) {
     const { suffix, query, headers } = head;
     const [only, ...others] = read.parts;
@@ -80,7 +81,21 @@ export async function fillIn(ctx: GatewayContext, filling: Filling): Promise<Fil
   return replaceIn(ctx, filling, read && textOf(req, read, kind));
 }
 
+/** What the rest of a body puts in would be known when the answer has begun. */
+function bytesMaxOf(ctx: GatewayContext, { call }: Filling, kind: BodyKind): number {
+  return call.putIn && kind !== 'other' ? transformedBytesMax : ctx.config.PROXY_BUFFER_MAX;
+}
+
 const nothing: Values = new Map();
+
+/** What is told of each value that is put in. */
+export function filledInOf({ capture, putIn }: Call): Budget['onFilledIn'] {
+  if (!capture && !putIn) return undefined;
+  return (source, value) => {
+    capture?.filledIn(source, value);
+    putIn?.add(source, value);
+  };
+}
 
 async function replaceIn(
   ctx: GatewayContext,
@@ -89,7 +104,7 @@ async function replaceIn(
 ): Promise<Filled> {
   const tally = new Tally();
   const { capture } = call;
-  const budget = new Budget(room, capture && ((...filled) => capture.filledIn(...filled)));
+  const budget = new Budget(room, filledInOf(call));
   const opening = new OpeningBudget(room.keep);
   const { requestTransform, responseTransform } = decision.decided.proxy;
   const isKept = keepsOpened || requestTransform !== null || responseTransform !== null;
@@ -107,6 +122,7 @@ async function replaceIn(
     return values;
   };
   const looking = { tally, room, bytesMax: ctx.config.PROXY_BUFFER_MAX };
+  if (call.putIn && text?.context && !text.isWhole) throw tooLarge();
   const body = text && (await scan(req, text, looking));
 
   const { tokenIds } = tally;

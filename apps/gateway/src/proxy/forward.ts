@@ -11,7 +11,7 @@ import {
 import { Problem, toProblem, type Failure, type FailurePhase } from '@glovebox/problems';
 import { deadlines, type Limited } from '@glovebox/service-host';
 import type { ServiceHeaders } from '@glovebox/wire';
-import { callerHasLeft } from '../call/call-shares';
+import { callerHasLeft, type Room } from '../call/call-shares';
 import type { ProxyDecision } from '../call/caller';
 import { recordProblem } from '../call/failures';
 import { withOriginHeaders } from '../call/pages';
@@ -26,6 +26,7 @@ import { agreesToWebSocket, type Tunnels } from '../connection/upgrade';
 import type { ConnectionWaiter, Destination } from '../destinations/destination';
 import type { Call } from '../observing/call';
 import { whereBroken } from './broken-answer';
+import { ScrubbedAnswer } from './scrub/scrubbed-answer';
 import { headersAfter } from './transforms/head-steps';
 
 export interface OutgoingRequest extends Omit<ClientRequest, 'body' | 'upgrade'> {
@@ -51,6 +52,7 @@ interface StreamedAnswer extends CallerSide {
   readonly headers: readonly string[];
   /** The steps of the answer; those about headers are applied. */
   readonly steps: readonly TransformStep[];
+  readonly room: Pick<Room, 'keep'>;
 }
 
 /**
@@ -63,7 +65,10 @@ export function forward(
   request: OutgoingRequest,
   answer: StreamedAnswer,
 ): Promise<void> {
-  return exchange(destination, request, answer, new AnswerToCaller(answer));
+  const toCaller = new AnswerToCaller(answer);
+  const search = answer.call.putIn?.search;
+  const taker = search ? new ScrubbedAnswer(search, answer.res, answer.room, toCaller) : toCaller;
+  return exchange(destination, request, answer, taker);
 }
 
 /** Takes an answer as it comes. A throw ends the exchange. */

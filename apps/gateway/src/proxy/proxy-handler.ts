@@ -3,9 +3,16 @@ import type { Principal } from '@glovebox/access';
 import { Decision, type DefinitionSnapshot } from '@glovebox/definitions';
 import { hopHeader } from '@glovebox/egress';
 import { Problem } from '@glovebox/problems';
+import type { Use } from '@glovebox/vault';
 import { traceHeader } from '@glovebox/wire';
 import { admitCall, type Room } from '../call/call-shares';
-import { findProxy, proxyOfKey, type InvokedProxy, type ProxyDecision } from '../call/caller';
+import {
+  findProxy,
+  proxyOfKey,
+  type InvokedProxy,
+  type ProxyCall,
+  type ProxyDecision,
+} from '../call/caller';
 import { isUpgrade, type CallerRequest } from '../connection/caller-request';
 import type { CallerResponse } from '../connection/caller-response';
 import { forwardedHeaders } from '../connection/forwarded-headers';
@@ -17,12 +24,16 @@ import { destinationHostOf, destinationOf } from './destination-url';
 import { asSent, fillIn, mustBeScanned, type RequestHead } from './fill-in';
 import { forward } from './forward';
 import { takeProxyKey } from './proxy-key';
+import { PutIn } from './scrub/put-in';
+import { askForPlain } from './scrub/scrubbed-answer';
+import { appenderOf, mayAppend, openAppended } from './transforms/appended-values';
 import { collect } from './transforms/collect';
 import { bodyFormatOf, readWhole } from './transforms/content';
 import type { Transforming } from './transforms/run-transform';
 import { readsAnswer, sendMade, transformAnswer } from './transforms/transform-answer';
 import {
   changesRequest,
+  needsWholeRequest,
   readsRequest,
   sparedBy,
   transformRequest,
@@ -46,8 +57,8 @@ export async function handleProxy(
   const definitions = ctx.follower.fresh() ?? (await ctx.follower.current());
   if (req.method === 'OPTIONS' && answersPreflight(ctx, req, res, definitions, key, call)) return;
   const decision = new Decision(ctx.follower, definitions, {
-    find: (now) => findProxy(ctx, req, now, key, call),
-    parts: ['proxy', 'caller'],
+    find: (now) => withAppender(now, findProxy(ctx, req, now, key, call)),
+    parts: ['proxy', 'caller', 'appender'],
   });
   const { proxy, caller } = decision.decided;
   call.tenantId = proxy.tenantId;
@@ -56,21 +67,25 @@ export async function handleProxy(
   const callerId = caller?.actorId ?? proxy.id ?? '';
   const room = admitCall(ctx, res, call, { tenantId: proxy.tenantId, caller: callerId });
   if (isUpgrade(req)) refuseUpgrade(proxy);
+  if (proxy.scrub) call.putIn = new PutIn();
   const head = { suffix, query, headers: forwardedHeaders(req.rawHeaders, ctx.headers) };
   const received = { req, res, decision, call, room, head };
   ctx.captures.begin(definitions, received);
-  const prepared = goesAsItIs(received) ? passedThrough(req, head) : await prepare(ctx, received);
-  const outgoing = changesRequest(proxy)
+  const filled = goesAsItIs(received) ? passedThrough(req, head) : await prepare(ctx, received);
+  const prepared = mayAppend(proxy) ? await withAppended(ctx, received, filled) : filled;
+  const changed = changesRequest(proxy)
     ? await transformRequest(ctx, transformingOf(received, prepared), req, prepared)
     : prepared;
-  if ('answer' in outgoing) return sendMade(ctx, outgoing.answer, received);
+  if ('answer' in changed) return sendMade(ctx, changed.answer, received);
+  const outgoing = (await prepared.appended?.sign(changed)) ?? changed;
   if (Buffer.isBuffer(outgoing.body)) {
     room.keepOnly(outgoing.body.length + (prepared.whole?.length ?? 0));
   }
   const body = call.capture ? call.capture.sent(outgoing) : outgoing.body;
-  passTraceOn(outgoing.headers, call);
+  const lines = call.putIn?.search ? askForPlain(outgoing.headers) : outgoing.headers;
+  passTraceOn(lines, call);
   // Added last, after the headers of callers and transforms.
-  outgoing.headers.push(hopHeader, ctx.hopMarker);
+  lines.push(hopHeader, ctx.hopMarker);
   const url = destinationOf(proxy.destinationUrl, outgoing.suffix, outgoing.query);
   if (!decision.isConfirmed()) await decision.confirm();
   const destination = ctx.destinations.find(proxy.tenantId, url.origin, proxy.tls);
@@ -79,7 +94,7 @@ export async function handleProxy(
     method: req.method ?? 'GET',
     host: url.host,
     target: url.target,
-    headers: outgoing.headers,
+    headers: lines,
     body,
     firstByteMs: proxy.timeoutMs ?? firstByteMs,
     bodyIdleMs: ctx.config.BODY_IDLE_MS,
@@ -88,7 +103,7 @@ export async function handleProxy(
   if (!readsAnswer(proxy)) {
     const headers = [traceHeader, call.traceId];
     const steps = proxy.responseSteps;
-    await forward(destination, request, { res, headers, ours: ctx.headers, call, steps });
+    await forward(destination, request, { res, headers, ours: ctx.headers, call, steps, room });
     return;
   }
   const answer = await collect(destination, request, { res, ours: ctx.headers, call, room });
@@ -99,8 +114,24 @@ export async function handleProxy(
 
 const transformingOf = (
   { res, call, room, decision }: ReceivedRequest,
-  { opened }: Prepared,
-): Transforming => ({ res, call, room, decision, opened });
+  { opened, appended }: Prepared,
+): Transforming => ({ res, call, room, decision, opened, appended });
+
+/** Hot path: adds nothing to what was found unless steps put values in. */
+function withAppender(now: DefinitionSnapshot, found: ProxyCall): ProxyCall {
+  const appender = appenderOf(now, found.proxy);
+  return appender ? { ...found, appender } : found;
+}
+
+async function withAppended(
+  ctx: GatewayContext,
+  received: ReceivedRequest,
+  prepared: Prepared,
+): Promise<Prepared> {
+  const appended = await openAppended(ctx, received, (actorId) => useBy(received, actorId));
+  if (!appended) return prepared;
+  return { ...prepared, appended, opened: new Map([...prepared.opened, ...appended.opened]) };
+}
 
 /** False where the preflight is the destination's to answer, or is none. */
 function answersPreflight(
@@ -138,11 +169,11 @@ function readTarget(ctx: GatewayContext, req: IncomingMessage): Target {
 
 /** A transform cannot see the messages of an upgraded connection. */
 function refuseUpgrade(proxy: InvokedProxy): void {
-  const { requestTransform, responseTransform, requestSteps, responseSteps } = proxy;
+  const { requestTransform, responseTransform, requestSteps, responseSteps, scrub } = proxy;
   const steps = requestSteps.length + responseSteps.length;
-  if (!requestTransform && !responseTransform && steps === 0) return;
+  if (!requestTransform && !responseTransform && steps === 0 && !scrub) return;
   throw new Problem('invalid_request', {
-    detail: 'A proxy with transforms does not carry upgraded connections.',
+    detail: 'A proxy with transforms or `scrub` does not carry upgraded connections.',
   });
 }
 
@@ -162,7 +193,7 @@ export interface ReceivedRequest {
 function goesAsItIs({ req, res, decision, head }: ReceivedRequest): boolean {
   const { proxy, caller } = decision.decided;
   if (hasBody(req)) {
-    if (readsRequest(proxy)) return false;
+    if (needsWholeRequest(proxy)) return false;
     admitBody(req, res);
   }
   return !isFilledIn(proxy, caller) || !mustBeScanned(req, head);
@@ -184,30 +215,26 @@ async function prepare(ctx: GatewayContext, received: ReceivedRequest): Promise<
   const { req, res, decision, room } = received;
   const { proxy } = decision.decided;
   // Not awaited where there is nothing to read: a small body must be asked for before it comes.
-  const isRead = hasBody(req) && readsRequest(proxy);
-  return prepareWhole(ctx, received, isRead ? await readForTransform(req, res, room) : undefined);
+  const isRead = hasBody(req) && needsWholeRequest(proxy);
+  if (!isRead) return prepareWhole(ctx, received, undefined);
+  if (readsRequest(proxy)) bodyFormatOf(req.rawHeaders);
+  admitBody(req, res);
+  return prepareWhole(ctx, received, await readWhole(req, res, room));
 }
 
 /** `whole`: the body, where it was read. */
 export async function prepareWhole(
   ctx: GatewayContext,
-  { req, res, decision, call, room, head, isDry = false }: ReceivedRequest,
+  received: ReceivedRequest,
   whole: Buffer | undefined,
 ): Promise<Prepared> {
+  const { req, res, decision, call, room, head, isDry = false } = received;
   const { proxy, caller } = decision.decided;
   if (!isFilledIn(proxy, caller)) {
     return { ...asSent(req, head, whole), whole, spared: undefined, opened: nothing };
   }
   const spared = whole && (await sparedBy(proxy, head.headers, whole, room));
-  const use = {
-    tenantId: proxy.tenantId,
-    actorId: caller.actorId,
-    operation: isDry ? 'proxy.dry_run' : 'proxy.invoke',
-    entityType: 'proxy',
-    entityId: proxy.id ?? 'ephemeral',
-    traceId: call.traceId,
-    destinationHost: destinationHostOf(proxy.destinationUrl),
-  };
+  const use = useBy(received, caller.actorId);
   const scanned = spared ? Buffer.from(spared.text) : whole;
   const filling = {
     req,
@@ -225,9 +252,16 @@ export async function prepareWhole(
   return { suffix, query, headers, body, whole, spared, opened };
 }
 
-/** Reads a body that a transform takes apart, before anything is made of it. */
-function readForTransform(req: CallerRequest, res: CallerResponse, room: Room): Promise<Buffer> {
-  bodyFormatOf(req.rawHeaders);
-  admitBody(req, res);
-  return readWhole(req, res, room);
+/** The use of data by this call, as the audit log has it. */
+function useBy({ decision, call, isDry = false }: ReceivedRequest, actorId: string): Use {
+  const { proxy } = decision.decided;
+  return {
+    tenantId: proxy.tenantId,
+    actorId,
+    operation: isDry ? 'proxy.dry_run' : 'proxy.invoke',
+    entityType: 'proxy',
+    entityId: proxy.id ?? 'ephemeral',
+    traceId: call.traceId,
+    destinationHost: destinationHostOf(proxy.destinationUrl),
+  };
 }

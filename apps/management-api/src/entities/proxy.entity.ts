@@ -34,6 +34,9 @@ export class Proxy extends Resource {
   @Column('boolean')
   detokenize!: boolean;
 
+  @Column('boolean', { default: false })
+  scrub!: boolean;
+
   @Column('jsonb', { name: 'request_transform', nullable: true })
   requestTransform!: TransformEntry | null;
 

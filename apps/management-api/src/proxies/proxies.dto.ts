@@ -128,6 +128,10 @@ export class ProxyInput extends ActingInput {
   @WithoutNul()
   certificate_authority?: string;
 
+  @IsOptional()
+  @IsBoolean()
+  scrub?: boolean;
+
   /** Only with `require_auth: false`. */
   @IsOptional()
   @AllowedOrigins()
@@ -143,6 +147,7 @@ export interface ProxyResponse extends Stamps {
   tenant_id: string;
   require_auth: boolean;
   detokenize: boolean;
+  scrub: boolean;
   request_transform?: TransformResponse;
   response_transform?: TransformResponse;
   request_transforms?: readonly TransformStep[];
@@ -183,6 +188,7 @@ export function toProxyInput(row: Proxy, { configuration, tls, steps }: OpenedCo
     configuration,
     require_auth: row.requireAuth,
     detokenize: row.detokenize,
+    scrub: row.scrub,
     isolation: row.isolation,
     timeout_ms: row.timeoutMs,
     client_certificate: tls?.certificate
@@ -203,6 +209,7 @@ export function toProxyResponse(row: Proxy, opened: OpenedColumns, answer: Answe
     tenant_id: row.tenantId,
     require_auth: row.requireAuth,
     detokenize: row.detokenize,
+    scrub: row.scrub,
     ...(row.requestTransform ? { request_transform: toTransform(row.requestTransform) } : {}),
     ...(row.responseTransform ? { response_transform: toTransform(row.responseTransform) } : {}),
     ...toStepMembers(opened.steps),

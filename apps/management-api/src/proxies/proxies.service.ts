@@ -40,8 +40,8 @@ import { openTls, sealTls, toTls } from './tls-material';
 import {
   openSteps,
   sealSteps,
-  tokenizes,
   toSteps,
+  whyActs,
   withoutSteps,
   type Steps,
 } from './transform-steps';
@@ -167,6 +167,7 @@ export class ProxiesService {
       ...toSteps(input, this.ctx.headers),
       configuration: input.configuration ? toConfiguration(input.configuration) : {},
       ...{ applicationId: null, isolation: 'run', timeoutMs: null, tls: null, allowedOrigins: [] },
+      ...(input.scrub ? { scrub: true } : {}),
     };
   }
 
@@ -214,9 +215,8 @@ export class ProxiesService {
     const tls = toTls(input, storedTls);
     const { sealer, headers } = this.ctx;
     const steps = toSteps(input, headers);
-    if (tokenizes(steps) && applicationId === null) {
-      throw invalid({ 'application.id': ['is required by a step that tokenizes'] });
-    }
+    const acting = applicationId === null && whyActs(steps);
+    if (acting) throw invalid({ 'application.id': [`is required by a step that ${acting}`] });
     const { require_auth = true, allowed_origins = [] } = input;
     if (require_auth && allowed_origins.length > 0) {
       throw invalid({ allowed_origins: ['must be left out unless require_auth is false'] });
@@ -227,6 +227,7 @@ export class ProxiesService {
       destinationUrl: input.destination_url,
       requireAuth: require_auth,
       detokenize: input.detokenize ?? true,
+      scrub: input.scrub ?? false,
       requestTransform: toTransformEntry(input.request_transform),
       responseTransform: toTransformEntry(input.response_transform),
       applicationId,
@@ -307,6 +308,7 @@ function toProxyDefinition(
     timeoutMs: proxy.timeoutMs,
     tls,
     allowedOrigins: proxy.allowedOrigins,
+    ...(proxy.scrub ? { scrub: true } : {}),
   };
 }
 

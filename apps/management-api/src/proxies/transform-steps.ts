@@ -1,5 +1,5 @@
 import type { ProxyDefinition, StepToken, TransformStep } from '@glovebox/definitions';
-import { memberPath, parseJsonPath, placeTemplate } from '@glovebox/expressions';
+import { appendedTemplate, memberPath, parseJsonPath, placeTemplate } from '@glovebox/expressions';
 import { invalid, Problem } from '@glovebox/problems';
 import type { Place, Sealer } from '@glovebox/seal';
 import {
@@ -43,8 +43,17 @@ export function toSteps(input: StepsInput, ours: ServiceHeaders): Steps {
   return steps;
 }
 
-export const tokenizes = ({ requestSteps, responseSteps }: Steps): boolean =>
-  [...requestSteps, ...responseSteps].some(({ type }) => type === 'tokenize');
+/** What a step does as the application of its proxy. Undefined: nothing. */
+export function whyActs({ requestSteps, responseSteps }: Steps): string | undefined {
+  if ([...requestSteps, ...responseSteps].some(({ type }) => type === 'tokenize')) {
+    return 'tokenizes';
+  }
+  const isFilledIn = requestSteps.some(
+    ({ type, options }) =>
+      type === 'append' && appendedTemplate(options.location, options.value) !== undefined,
+  );
+  return isFilledIn ? 'appends an expression' : undefined;
+}
 
 interface Reading {
   readonly member: StepsMember;
@@ -114,9 +123,10 @@ const readers: Readonly<Record<TransformStep['type'], Read>> = {
         return step.fault('options.path', 'must be $ or end in the name of a member');
       }
       const value = step.json(options, 'value');
-      return path === undefined || value === undefined
-        ? undefined
-        : { type: 'append', options: { location, path, value } };
+      if (path === undefined || value === undefined || !isFillable(location, value, step)) {
+        return undefined;
+      }
+      return { type: 'append', options: { location, path, value } };
     }
     const name = location && step.nameIn(location, options);
     const value = location && step.text(options, 'value', stepValueMax, { min: 0 });
@@ -124,6 +134,7 @@ const readers: Readonly<Record<TransformStep['type'], Read>> = {
     if (location === 'header' && !isHeaderValue(value)) {
       return step.fault('options.value', 'must be Latin-1 without control characters');
     }
+    if (!isFillable(location, value, step)) return undefined;
     return { type: 'append', options: { location, name, value } };
   },
   remove(options, step) {
@@ -141,6 +152,7 @@ const readers: Readonly<Record<TransformStep['type'], Read>> = {
 };
 
 const locations = ['header', 'query', 'body'] as const;
+type Location = (typeof locations)[number];
 
 /** A step that is being read. It notes faults under the path of their member. */
 class Step {
@@ -190,7 +202,7 @@ class Step {
     return this.fault(`options.${name}`, `must be at most ${stepJsonBytesMax} bytes of JSON`);
   }
 
-  location({ location }: JsonObject): (typeof locations)[number] | undefined {
+  location({ location }: JsonObject): Location | undefined {
     const known = locations.filter((one) => one !== 'query' || this.isOfRequest);
     const found = known.find((one) => one === location);
     return found ?? this.fault('options.location', `must be ${known.join(', ')}`);
@@ -213,13 +225,20 @@ class Step {
   }
 }
 
-function isExpression(text: string, step: Step): boolean {
+const isExpression = (text: string, step: Step): boolean =>
+  isReadable(() => placeTemplate(text), 'options.expression', step);
+
+/** In an answer `{{ }}` is text: no step gives data to the caller. */
+const isFillable = (location: Location, value: unknown, step: Step): boolean =>
+  !step.isOfRequest || isReadable(() => appendedTemplate(location, value), 'options.value', step);
+
+function isReadable(read: () => unknown, member: string, step: Step): boolean {
   try {
-    placeTemplate(text);
+    read();
     return true;
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
-    step.fault('options.expression', error.message);
+    step.fault(member, error.message);
     return false;
   }
 }

@@ -21,12 +21,27 @@ export const paddingMax = 4_096;
 export class Tally {
   readonly #tokenIds = new Set<string>();
   #expressions = 0;
+  #signsBody = false;
+
+  /** `mayReadBody`: the expressions are filled in when the body that leaves is known. */
+  constructor(private readonly mayReadBody = false) {}
+
+  /** One of the expressions reads the body that leaves. */
+  get signsBody(): boolean {
+    return this.#signsBody;
+  }
 
   get tokenIds(): readonly string[] {
     return [...this.#tokenIds];
   }
 
-  add(tokenId: string): void {
+  add(tokenId: string, signsBody = false): void {
+    if (signsBody && !this.mayReadBody) {
+      throw new Problem('invalid_expression', {
+        detail: '`hmac_body` is for steps of a request that append a header or a query parameter.',
+      });
+    }
+    this.#signsBody ||= signsBody;
     this.#expressions += 1;
     if (this.#expressions > expressionsMax) {
       throw new Problem('invalid_expression', {
@@ -61,6 +76,8 @@ export class Budget {
     private readonly common: Common = {},
     /** Told of each value that is put in, with the text of its expression. */
     readonly onFilledIn?: (source: string, value: unknown) => void,
+    /** The bytes of the body that leaves, where they are known. */
+    readonly body?: Buffer,
   ) {}
 
   get keep(): Common['keep'] {

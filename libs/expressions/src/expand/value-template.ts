@@ -19,7 +19,7 @@ export function valueTemplate(value: unknown, tally?: Tally): Template<unknown> 
 }
 
 /** Hot path: most arguments have no brace, and are taken as they are. */
-function mayExpand(value: unknown): boolean {
+export function mayExpand(value: unknown): boolean {
   if (typeof value === 'string') return value.includes('{{');
   if (Array.isArray(value)) return value.some(mayExpand);
   if (!isObject(value)) return false;
@@ -118,6 +118,7 @@ function textBuilder(text: string, { scan }: Scan): Build | undefined {
 
 function* wholeValue(expression: Expression, values: Values, budget: Budget): Work<unknown> {
   const value = yield* evaluate(expression, values, budget);
+  budget.onFilledIn?.(expression.source, value);
   budget.spend(toText(value));
   return value;
 }

@@ -4,6 +4,7 @@ import type { Argument, Change } from './filter';
 import {
   append,
   hmac,
+  hmacOfBody,
   last4,
   ofText,
   padLeft,
@@ -50,6 +51,7 @@ export const filters: ReadonlyMap<string, Filter> = new Map<string, Filter>([
   ['append', { argumentsMax: 1, make: append }],
   ['prepend', { argumentsMax: 1, make: prepend }],
   ['hmac', { argumentsMax: 2, make: hmac }],
+  ['hmac_body', { argumentsMax: 2, make: hmacOfBody }],
   ['to_base64', bytesAs('base64')],
   ['to_base16', bytesAs('hex')],
 ]);

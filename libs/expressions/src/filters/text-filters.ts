@@ -131,9 +131,39 @@ export function prepend(prefix?: Argument): Change | undefined {
 
 const algorithms = ['sha256', 'sha384', 'sha512', 'sha1'];
 
+const algorithmOf = (name: Argument | undefined): string | undefined =>
+  algorithms.find((one) => typeof name === 'string' && one === name.toLowerCase());
+
 export function hmac(algorithm?: Argument, key?: Argument): Change | undefined {
-  if (typeof algorithm !== 'string' || typeof key !== 'string' || key === '') return undefined;
-  const name = algorithm.toLowerCase();
-  if (!algorithms.includes(name)) return undefined;
+  const name = algorithmOf(algorithm);
+  if (name === undefined || typeof key !== 'string' || key === '') return undefined;
   return ofText((text) => createHmac(name, key).update(text, 'utf8').digest('hex'));
+}
+
+/** Bytes that are read between two pauses for others. */
+const signedOfSlice = 256 * 1024;
+
+/** The HMAC of the body that leaves. The text is its key. */
+export function hmacOfBody(algorithm?: Argument, encoding: Argument = 'hex'): Change | undefined {
+  const name = algorithmOf(algorithm);
+  if (name === undefined || (encoding !== 'hex' && encoding !== 'base64')) return undefined;
+  return ofText((key, budget) =>
+    key === '' || !budget.body ? undefined : signatureOf(budget.body, name, key, encoding, budget),
+  );
+}
+
+function* signatureOf(
+  body: Buffer,
+  algorithm: string,
+  key: string,
+  encoding: 'hex' | 'base64',
+  budget: Budget,
+): Work<string> {
+  budget.work(body.length);
+  const signing = createHmac(algorithm, key);
+  for (let at = 0; at < body.length; at += signedOfSlice) {
+    signing.update(body.subarray(at, at + signedOfSlice));
+    yield;
+  }
+  return signing.digest(encoding);
 }

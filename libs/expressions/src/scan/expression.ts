@@ -15,6 +15,8 @@ export interface Expression {
   readonly source: string;
   /** Neither a filter nor a path: the value itself. */
   readonly isPlain: boolean;
+  /** One of its filters reads the body that leaves. */
+  readonly signsBody: boolean;
   evaluate(value: unknown, budget: Budget): Work<unknown>;
 }
 
@@ -71,16 +73,20 @@ function parse(source: string, place: string, root: ExpressionRoot): Expression 
   if (!start) throw root === 'token' ? malformed(place) : wrongRoot(source, place, roots[root]);
   const steps = [...start.steps];
   const stepsInAll = steps.length + filtersMax;
+  let signsBody = false;
   while (!reader.isAtEnd) {
     if (steps.length === stepsInAll) {
       throw malformed(place, `has more than ${filtersMax} filters`);
     }
-    steps.push(readFilter(reader, place));
+    const { name, step } = readFilter(reader, place);
+    signsBody ||= name === 'hmac_body';
+    steps.push(step);
   }
   return {
     tokenId: start.tokenId,
     source,
     isPlain: steps.length === 0,
+    signsBody,
     evaluate: (value, budget) => evaluate(value, steps, budget, place),
   };
 }
@@ -134,7 +140,7 @@ function* led(value: unknown, path: JsonPath, budget: Budget): Work<unknown> {
   return valueAt(value, path, budget);
 }
 
-function readFilter(reader: Reader, place: string): Step {
+function readFilter(reader: Reader, place: string): { readonly name: string; readonly step: Step } {
   const name = reader.take(/\|\s*([a-z][a-z0-9_]*)\s*/y)?.[1];
   if (name === undefined) throw malformed(place);
   const args = reader.take(/:/y) ? readArguments(reader) : [];
@@ -146,7 +152,7 @@ function readFilter(reader: Reader, place: string): Step {
   const [argument] = args;
   const path =
     name === 'json' && typeof argument === 'string' ? parseJsonPath(argument) : undefined;
-  return { change, refuse: refusing(name, path) };
+  return { name, step: { change, refuse: refusing(name, path) } };
 }
 
 function noFilter(place: string, name: string): Problem {

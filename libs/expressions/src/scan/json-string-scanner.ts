@@ -129,7 +129,7 @@ export class JsonStringScanner implements Scanner {
       place,
       root: 'token',
     });
-    this.tally.add(expression.tokenId);
+    this.tally.add(expression.tokenId, expression.signsBody);
     return { expression, isWholeValue };
   }
 }

@@ -99,7 +99,7 @@ export class SpanScanner implements Scanner {
       place,
       root: this.syntax.root,
     });
-    this.tally.add(expression.tokenId);
+    this.tally.add(expression.tokenId, expression.signsBody);
     return { expression, isWholeValue: false };
   }
 

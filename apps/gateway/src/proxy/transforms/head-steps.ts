@@ -37,6 +37,10 @@ export function withHeader(
   return [...before, name, value];
 }
 
+/** Adds a line in the place of all that have its name. */
+export const withNewHeader: typeof withHeader = (headers, name, value, ours) =>
+  withHeader(withoutHeader(headers, name, ours), name, value, ours);
+
 /** Headers that readers would understand differently if they came twice. */
 const single = new Set(['authorization', 'content-type', 'location']);
 

@@ -17,6 +17,7 @@ import { CallerLeft } from '../../connection/caller-left';
 import type { CallerResponse } from '../../connection/caller-response';
 import type { GatewayContext } from '../../context';
 import type { Call } from '../../observing/call';
+import type { AppendedValues } from './appended-values';
 import { transformedBytesMax } from './content';
 import { failedInCode, type Side } from './transform-failure';
 import { requireMessage, sendableOf, type MadeAnswer, type Sendable } from './sent-by-code';
@@ -31,6 +32,8 @@ export interface Transforming {
   readonly opened: ReadonlyMap<string, unknown>;
   /** What else nothing shows that code writes. */
   readonly secrets?: readonly unknown[];
+  /** What the steps of the request append, where it was opened. */
+  readonly appended?: AppendedValues | undefined;
   /** Steps store no token. */
   readonly isDry?: boolean;
 }
@@ -143,6 +146,7 @@ async function transformed(
     },
   );
   recording.ended(outcome);
+  if (side === 'request') call.putIn?.addOpened(openedByCode.values);
   const isAnswer = outcome.kind === 'answered';
   const value = isAnswer
     ? outcome.value

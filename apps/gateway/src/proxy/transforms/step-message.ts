@@ -64,6 +64,7 @@ async function stepped<Body>(
       side,
       serviceHeaders: ctx.headers,
       budget: new Budget(room),
+      appended: side === 'request' ? transforming.appended : undefined,
       tokenize: async (requests) =>
         transforming.isDry
           ? requests.map(() => tokenToCome)

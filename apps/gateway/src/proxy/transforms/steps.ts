@@ -13,7 +13,8 @@ import {
 import { lookCounter, pathOf, placesOf } from './body-places';
 import { appending, masking, removing } from './body-changes';
 import { failedInStep, unmatchedStep, type Side } from './transform-failure';
-import { withField, withHeader, withoutField, withoutHeader } from './head-steps';
+import type { AppendedValues } from './appended-values';
+import { withField, withHeader, withNewHeader, withoutField, withoutHeader } from './head-steps';
 
 interface StepMessage {
   /** Name, value, name, value… */
@@ -29,6 +30,8 @@ export interface StepTools {
   readonly serviceHeaders: ServiceHeaders;
   /** The budget of the message, which bounds everything made for it. */
   readonly budget?: Budget;
+  /** What steps append whose values have expressions. */
+  readonly appended?: Pick<AppendedValues, 'values' | 'late'> | undefined;
   /**
    * Makes tokens and returns their ids in the same order, all or none. Called once, when no step
    * can fail any more. A Problem names each token by its position: `0.data.number`.
@@ -61,6 +64,7 @@ export async function applySteps(
     headers,
     query,
     serviceHeaders: tools.serviceHeaders,
+    appended: tools.appended,
     holder: [body],
     budget: tools.budget ?? new Budget(),
     look: lookCounter(),
@@ -97,6 +101,7 @@ interface Message extends TokenizedBody {
   headers: string[];
   query: string;
   readonly serviceHeaders: ServiceHeaders;
+  readonly appended: StepTools['appended'];
 }
 
 /** Returns the number of places that its path matched. */
@@ -117,7 +122,7 @@ function compiled(steps: readonly TransformStep[]): readonly CompiledStep[] {
   if (before) return before;
   const inOrder = steps.map((step, at) => ({
     step,
-    change: changeOf(step),
+    change: changeOf(step, at),
     at,
     isRequired: isRequired(step),
   }));
@@ -129,7 +134,7 @@ function compiled(steps: readonly TransformStep[]): readonly CompiledStep[] {
   return all;
 }
 
-function changeOf({ type, options }: TransformStep): Change {
+function changeOf({ type, options }: TransformStep, at: number): Change {
   switch (type) {
     case 'mask':
       return masking(pathOf(options.path), options.expression);
@@ -139,16 +144,34 @@ function changeOf({ type, options }: TransformStep): Change {
       // Expressions were left alone before, when the others were replaced.
       return options.required ? counting(pathOf(options.path)) : nothing;
     case 'append':
-      if (options.location === 'body') return appending(pathOf(options.path), options.value);
-      return options.location === 'header'
-        ? changingHeaders((headers, ours) => withHeader(headers, options.name, options.value, ours))
-        : changingQuery((query) => withField(query, options.name, options.value));
+      return appendingOf(options, at);
     case 'remove':
       if (options.location === 'body') return removing(pathOf(options.path));
       return options.location === 'header'
         ? changingHeaders((headers, ours) => withoutHeader(headers, options.name, ours))
         : changingQuery((query) => withoutField(query, options.name));
   }
+}
+
+/** A value with expressions was made for this message, and comes later where it signs the body. */
+function appendingOf(options: AppendOptions, at: number): Change {
+  const asWritten = appendingValue(options, options.value, withHeader);
+  return function* (message) {
+    const { appended } = message;
+    if (appended?.late.has(at)) return 0;
+    if (!appended?.values.has(at)) return yield* asWritten(message);
+    return yield* appendingValue(options, appended.values.get(at), withNewHeader)(message);
+  };
+}
+
+type AppendOptions = Extract<TransformStep, { type: 'append' }>['options'];
+
+function appendingValue(options: AppendOptions, value: unknown, add: typeof withHeader): Change {
+  if (options.location === 'body') return appending(pathOf(options.path), value);
+  const text = String(value);
+  return options.location === 'header'
+    ? changingHeaders((headers, ours) => add(headers, options.name, text, ours))
+    : changingQuery((query) => withField(query, options.name, text));
 }
 
 const nothing: Change = function* () {

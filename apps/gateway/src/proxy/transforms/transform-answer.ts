@@ -5,6 +5,7 @@ import { withOriginHeaders } from '../../call/pages';
 import { destinationStatusHeader } from '../../connection/forwarded-headers';
 import type { GatewayContext } from '../../context';
 import { asAnswerFault } from './answer-fault';
+import { scrubbedMade } from '../scrub/scrubbed-message';
 import type { CollectedAnswer } from './collect';
 import { bodyFormatOf, textOfBody, withoutDigests, withoutFraming } from './content';
 import { runTransform, type Transforming } from './run-transform';
@@ -77,9 +78,11 @@ async function seenBodyOf(
 /** Sends an answer that was made here. */
 export async function sendMade(
   ctx: GatewayContext,
-  { status, headers, body }: MadeAnswer,
-  { res, call }: Pick<Transforming, 'res' | 'call'>,
+  made: MadeAnswer,
+  { res, call, room }: Pick<Transforming, 'res' | 'call' | 'room'>,
 ): Promise<void> {
+  const search = call.putIn?.search;
+  const { status, headers, body } = search ? await scrubbedMade(search, made, room) : made;
   if (res.destroyed) return;
   call.capture?.answered(status, headers, body);
   const hasNoBody = status === 204 || status === 304;

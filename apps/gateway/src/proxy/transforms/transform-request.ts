@@ -9,6 +9,7 @@ import { withoutNames } from '../../connection/forwarded-headers';
 import type { GatewayContext } from '../../context';
 import type { OutgoingBody } from '../../connection/request-body';
 import type { ProxiedRequest } from '../fill-in';
+import { signsBody, type AppendedValues } from './appended-values';
 import { bodyFormatOf, textOfBody, withoutDigests } from './content';
 import { readExactJson } from './exact-json';
 import { runTransform, type Transforming } from './run-transform';
@@ -25,6 +26,7 @@ export interface Prepared extends ProxiedRequest {
   readonly spared: Spared | undefined;
   /** The data in the request, by token. */
   readonly opened: ReadonlyMap<string, unknown>;
+  readonly appended?: AppendedValues | undefined;
 }
 
 export function changesRequest({ requestTransform, requestSteps }: InvokedProxy): boolean {
@@ -35,6 +37,10 @@ export function changesRequest({ requestTransform, requestSteps }: InvokedProxy)
 export function readsRequest({ requestTransform, requestSteps }: InvokedProxy): boolean {
   return requestTransform !== null || needsBody(requestSteps);
 }
+
+/** True if the body of a request must be there before it goes out. */
+export const needsWholeRequest = (proxy: InvokedProxy): boolean =>
+  readsRequest(proxy) || signsBody(proxy);
 
 /** The values of the body whose expressions steps leave as they are, if there are any. */
 export function sparedBy(

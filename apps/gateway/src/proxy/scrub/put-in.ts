@@ -1,0 +1,87 @@
+import { Problem } from '@glovebox/problems';
+import { redacted } from '@glovebox/reactors';
+import { formsOf } from './forms';
+import { Search } from './search';
+
+/** Shorter texts and numbers stand in any answer by chance. */
+export const textBytesMin = 4;
+export const numberLengthMin = 6;
+/** Texts of one call that are looked for, and their bytes. */
+export const textsMax = 300;
+export const textBytesMax = 64 * 1024;
+/** Characters of an expression that is shown. Longer ones would make much of an answer. */
+const shownMax = 100;
+
+/** The values that one call has put in. They never come back in its answer (docs/adr/0151). */
+export class PutIn {
+  readonly #replacements = new Map<string, string>();
+  #bytesLeft = textBytesMax;
+  #search: Search | undefined;
+
+  /** Undefined: there is nothing to look for. */
+  get search(): Search | undefined {
+    if (this.#replacements.size === 0) return undefined;
+    return (this.#search ??= new Search(searched(this.#replacements)));
+  }
+
+  /** Notes a value with the text of its expression. Throws for more than can be looked for. */
+  add(source: string, value: unknown): void {
+    const replacement = shown(source);
+    for (const text of textsIn(value)) this.#note(text, replacement);
+    this.#search = undefined;
+  }
+
+  /** Notes what code has opened. Undefined: more than was remembered. */
+  addOpened(values: readonly unknown[] | undefined): void {
+    if (!values) throw tooMuch();
+    for (const value of values) for (const text of textsIn(value)) this.#note(text, redacted);
+    this.#search = undefined;
+  }
+
+  #note(text: string, replacement: string): void {
+    if (this.#replacements.has(text)) return;
+    this.#bytesLeft -= Buffer.byteLength(text);
+    if (this.#bytesLeft < 0 || this.#replacements.size === textsMax) throw tooMuch();
+    this.#replacements.set(text, replacement);
+  }
+}
+
+function tooMuch(): Problem {
+  return new Problem('payload_too_large', {
+    detail: `A proxy with \`scrub\` puts in at most ${textsMax} texts and ${textBytesMax} bytes.`,
+  });
+}
+
+function* searched(
+  replacements: ReadonlyMap<string, string>,
+): Generator<readonly [Buffer, Buffer]> {
+  for (const [text, replacement] of replacements) {
+    const bytes = Buffer.from(replacement);
+    for (const form of formsOf(text)) yield [form, bytes];
+  }
+}
+
+/** The texts of a value that are long enough. A destination may send them back one by one. */
+function* textsIn(value: unknown): Generator<string> {
+  const open = [value];
+  while (open.length > 0) {
+    const part = open.pop();
+    if (typeof part === 'string') {
+      const text = part.toWellFormed();
+      if (Buffer.byteLength(text) >= textBytesMin) yield text;
+    } else if (typeof part === 'number') {
+      const text = String(part);
+      if (text.length >= numberLengthMin) yield text;
+    } else if (typeof part === 'object' && part !== null) {
+      for (const member of Object.values(part)) open.push(member);
+    }
+  }
+}
+
+/** An expression as it can stand in any answer: in a string of JSON and in a header too. */
+function shown(source: string): string {
+  const text = source.trim();
+  const quoted = /['\\]/.test(text) ? text : text.replaceAll('"', "'");
+  const isPlain = quoted.length <= shownMax && /^[ !#-[\]-~]*$/.test(quoted);
+  return isPlain ? `{{ ${quoted} }}` : redacted;
+}
