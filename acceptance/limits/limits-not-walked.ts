@@ -5,6 +5,31 @@ export const crossedElsewhere: readonly {
   readonly limits: readonly string[];
 }[] = [
   {
+    spec: 'apps/gateway/src/proxy/scrub/scrub.spec.ts',
+    title: 'to 300 texts and 64 KiB of a call',
+    limits: ['put-in.textsMax', 'put-in.textBytesMax'],
+  },
+  {
+    spec: 'apps/gateway/src/proxy/scrub/scrub.spec.ts',
+    title: 'is not looked for where it is shorter than 4 bytes',
+    limits: ['put-in.textBytesMin', 'put-in.numberLengthMin'],
+  },
+  {
+    spec: 'apps/gateway/src/proxy/scrub/scrub.spec.ts',
+    title: 'the expression in its place',
+    limits: ['put-in.shownMax'],
+  },
+  {
+    spec: 'apps/gateway/src/proxy/scrub/scrub.spec.ts',
+    title: 'ends for an answer of a million beginnings',
+    limits: ['search.missesFree'],
+  },
+  {
+    spec: 'apps/gateway/src/proxy/scrub/scrubbed-calls.spec.ts',
+    title: 'gives a short answer its new length, and a long one none',
+    limits: ['scrubbed-answer.heldBytesMax'],
+  },
+  {
     spec: 'apps/gateway/src/connection/caller-connection.spec.ts',
     title: 'does not end its headers',
     limits: ['HEADERS_TIMEOUT_MS'],

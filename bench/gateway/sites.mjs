@@ -25,6 +25,7 @@ const appending = { location: 'header', name: 'X-Bench', value: 'yes' };
 const proxies = {
   gateway: {},
   'detokenize off': { detokenize: false },
+  scrub: { scrub: true },
   'code both ways': { request_transform: unchanged, response_transform: unchanged },
   steps: {
     request_transforms: [

@@ -1,5 +1,5 @@
 // The destination of the bench: one epoll loop that reads each request whole and answers 200.
-// upstream PORT    GET /1m answers 1 MiB, every other path some 90 bytes of JSON.
+// upstream PORT    GET /1m answers 1 MiB, /100k 100 KB of JSON, every other path some 90 bytes of JSON.
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
@@ -13,7 +13,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { HEAD_MAX = 32 * 1024, READ_MAX = 256 * 1024, LARGE = 1 << 20, EVENTS = 256 };
+enum { HEAD_MAX = 32 * 1024, READ_MAX = 256 * 1024, MEDIUM = 100 * 1024, LARGE = 1 << 20, EVENTS = 256 };
 
 struct answer {
   char *bytes;
@@ -30,7 +30,7 @@ struct connection {
   size_t sent;
 };
 
-static struct answer small, large, refusal;
+static struct answer small, medium, large, refusal;
 static char scratch[READ_MAX];
 static int poller;
 
@@ -75,6 +75,11 @@ static int answer(struct connection *c, const struct answer *with) {
   return send_answer(c);
 }
 
+static const struct answer *asked(const struct connection *c) {
+  if (strstr(c->head, " /100k")) return &medium;
+  return strstr(c->head, " /1m") ? &large : &small;
+}
+
 static int read_head(struct connection *c, const char *bytes, size_t length) {
   size_t room = HEAD_MAX - c->head_length;
   size_t taken = length < room ? length : room;
@@ -94,7 +99,7 @@ static int read_head(struct connection *c, const char *bytes, size_t length) {
   if (here > body) return 0;
   c->body_left = body - here;
   if (c->body_left) return 1;
-  return answer(c, strstr(c->head, " /1m") ? &large : &small);
+  return answer(c, asked(c));
 }
 
 static int on_readable(struct connection *c) {
@@ -104,7 +109,20 @@ static int on_readable(struct connection *c) {
   if (!c->body_left) return read_head(c, scratch, n);
   if ((size_t)n > c->body_left) return 0;
   c->body_left -= n;
-  return c->body_left ? 1 : answer(c, &small);
+  return c->body_left ? 1 : answer(c, asked(c));
+}
+
+/* A list of orders, so that a search meets letters, digits and quotes. */
+static char *orders(void) {
+  char *json = malloc(MEDIUM + 256);
+  size_t length = 0;
+  for (unsigned id = 0; length < MEDIUM; id += 1) {
+    length += sprintf(json + length,
+                      "%c{\"id\":%u,\"customer\":\"some name of a customer\",\"at\":\"2026-01-%02uT00:00:00Z\","
+                      "\"amount\":%u}",
+                      id ? ',' : '[', id, id % 28 + 1, id * 2654435761u % 100000);
+  }
+  return json;
 }
 
 static void accept_all(int listener) {
@@ -122,6 +140,7 @@ int main(int count, char **arguments) {
   if (count != 2) return 2;
   const char *json = "{\"id\":\"7e0f6f2c-1b1d-4f0a-9d0e-0d4a6f4f9b11\",\"status\":\"ok\",\"amount\":1234}";
   prepare(&small, "200 OK", strlen(json), json);
+  prepare(&medium, "200 OK", MEDIUM, orders());
   prepare(&large, "200 OK", LARGE, NULL);
   prepare(&refusal, "411 Length Required", 0, "");
   signal(SIGPIPE, SIG_IGN);

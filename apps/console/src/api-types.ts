@@ -219,6 +219,7 @@ export interface ProxyResource {
   destination_url: string;
   require_auth: boolean;
   detokenize: boolean;
+  scrub?: boolean;
   isolation: 'warm' | 'run';
   timeout_ms?: number;
   application_id?: string;

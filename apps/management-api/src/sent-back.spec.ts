@@ -70,6 +70,7 @@ const proxy = {
   require_auth: false,
   allowed_origins: ['https://shop.example.com'],
   detokenize: false,
+  scrub: true,
   isolation: 'run',
   timeout_ms: 5_000,
   client_certificate: { certificate: cert, private_key: certKey },

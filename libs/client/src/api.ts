@@ -2154,7 +2154,7 @@ export interface components {
                 location: "header";
                 /** @description The name of the header or of the parameter of the query. */
                 name: string;
-                /** @description What is put there. */
+                /** @description What is put there. In a request it may hold expressions, which act as the application. */
                 value: string;
             };
         } | {
@@ -2172,7 +2172,7 @@ export interface components {
                 location: "body";
                 /** @description JSONPath: $.card.number, $.items[*].card, $..number */
                 path: string;
-                /** @description What is put there. */
+                /** @description What is put there. In a request it may hold expressions, which act as the application. */
                 value: unknown;
                 /** @description true: the call ends with 400, or 502 for an answer, where the path matches nothing */
                 required?: boolean;
@@ -2250,7 +2250,7 @@ export interface components {
                 location: "query";
                 /** @description The name of the header or of the parameter of the query. */
                 name: string;
-                /** @description What is put there. */
+                /** @description What is put there. In a request it may hold expressions, which act as the application. */
                 value: string;
             };
         } | {
@@ -2344,7 +2344,7 @@ export interface components {
                 location: "header";
                 /** @description The name of the header or of the parameter of the query. */
                 name: string;
-                /** @description What is put there. */
+                /** @description What is put there. In a request it may hold expressions, which act as the application. */
                 value: string;
             };
         } | {
@@ -2362,7 +2362,7 @@ export interface components {
                 location: "body";
                 /** @description JSONPath: $.card.number, $.items[*].card, $..number */
                 path: string;
-                /** @description What is put there. */
+                /** @description What is put there. In a request it may hold expressions, which act as the application. */
                 value: unknown;
                 /** @description true: the call ends with 400, or 502 for an answer, where the path matches nothing */
                 required?: boolean;
@@ -2505,6 +2505,11 @@ export interface components {
             };
             /** @description How long the destination may take to answer, in milliseconds. */
             timeout_ms?: number;
+            /**
+             * @description Whether what a call puts in is taken out of its answer.
+             * @enum {boolean}
+             */
+            scrub?: true;
             /** @description The certificate that the proxy shows to the destination. */
             client_certificate?: {
                 /** @description The certificate as PEM. Intermediate ones may follow it. */
@@ -2617,6 +2622,11 @@ export interface components {
             };
             /** @description How long the destination may take to answer, in milliseconds. */
             timeout_ms?: number;
+            /**
+             * @description Whether what a call puts in is taken out of its answer.
+             * @enum {boolean}
+             */
+            scrub?: true;
             /** @description The certificate that the proxy shows to the destination. */
             client_certificate?: {
                 /** @description The certificate as PEM. Intermediate ones may follow it. */
@@ -5133,6 +5143,8 @@ export interface components {
             client_certificate?: components["schemas"]["ClientCertificateInput"];
             /** @description The authorities as PEM that vouch for the destination. */
             certificate_authority?: string;
+            /** @description Whether what a call puts in is taken out of its answer. */
+            scrub?: boolean;
             /** @description The origins of the pages in browsers that may call. */
             allowed_origins?: string[];
         };
@@ -5205,6 +5217,8 @@ export interface components {
             } | null;
             /** @description The authorities as PEM that vouch for the destination. */
             certificate_authority?: string | null;
+            /** @description Whether what a call puts in is taken out of its answer. */
+            scrub?: boolean | null;
             /** @description The origins of the pages in browsers that may call. */
             allowed_origins?: string[] | null;
         };
@@ -5345,6 +5359,8 @@ export interface components {
             client_certificate?: components["schemas"]["ClientCertificateInput"];
             /** @description The authorities as PEM that vouch for the destination. */
             certificate_authority?: string;
+            /** @description Whether what a call puts in is taken out of its answer. */
+            scrub?: boolean;
             /** @description The origins of the pages in browsers that may call. */
             allowed_origins?: string[];
             /**
@@ -5478,6 +5494,8 @@ export interface components {
             client_certificate?: components["schemas"]["ClientCertificateInput"];
             /** @description The authorities as PEM that vouch for the destination. */
             certificate_authority?: string;
+            /** @description Whether what a call puts in is taken out of its answer. */
+            scrub?: boolean;
             /** @description The origins of the pages in browsers that may call. */
             allowed_origins?: string[];
         };

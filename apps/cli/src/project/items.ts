@@ -128,7 +128,12 @@ export interface Sheet {
   readonly code: Readonly<Record<string, string>>;
 }
 
-const defaults: Json = { isolation: 'warm', require_auth: true, detokenize: true };
+const defaults: Json = {
+  isolation: 'warm',
+  require_auth: true,
+  detokenize: true,
+  scrub: false,
+};
 
 /** Two sheets that mean the same are equal. */
 export function sheetOf({ kind, slug: _, id: __, ...item }: Item): Sheet {

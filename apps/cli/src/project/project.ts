@@ -147,6 +147,7 @@ export function readProxy(root: string, slug: string): ProxyFiles {
         'require_auth',
         'allowed_origins',
         'detokenize',
+        'scrub',
         'isolation',
       ],
       ...['request_transform', 'response_transform', 'request_transforms', 'response_transforms'],

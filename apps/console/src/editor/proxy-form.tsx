@@ -150,6 +150,12 @@ function Destination({
           isReadOnly={isReadOnly}
           change={(is) => change('detokenize', is)}
         />
+        <Tick
+          label="Data that was put in never comes back: answers show its expression"
+          value={now.scrub ?? false}
+          isReadOnly={isReadOnly}
+          change={(is) => change('scrub', is)}
+        />
         {(!now.require_auth || (now.allowed_origins ?? []).length > 0) && (
           <LinesField
             label="Pages of these origins may call it (one a line)"

@@ -208,6 +208,7 @@ const proxy: Members = {
     application_id: uuid,
     configuration: mapOf(text),
     timeout_ms: whole,
+    scrub: { type: 'boolean', enum: [true] },
     client_certificate: object({ certificate: text }),
     certificate_authority: text,
     allowed_origins: allowedOrigins,

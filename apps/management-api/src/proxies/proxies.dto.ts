@@ -147,7 +147,7 @@ export interface ProxyResponse extends Stamps {
   tenant_id: string;
   require_auth: boolean;
   detokenize: boolean;
-  scrub: boolean;
+  scrub?: true;
   request_transform?: TransformResponse;
   response_transform?: TransformResponse;
   request_transforms?: readonly TransformStep[];
@@ -209,7 +209,7 @@ export function toProxyResponse(row: Proxy, opened: OpenedColumns, answer: Answe
     tenant_id: row.tenantId,
     require_auth: row.requireAuth,
     detokenize: row.detokenize,
-    scrub: row.scrub,
+    ...(row.scrub ? { scrub: true } : {}),
     ...(row.requestTransform ? { request_transform: toTransform(row.requestTransform) } : {}),
     ...(row.responseTransform ? { response_transform: toTransform(row.responseTransform) } : {}),
     ...toStepMembers(opened.steps),

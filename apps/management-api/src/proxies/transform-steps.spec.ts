@@ -73,6 +73,11 @@ const inForce = (id: string) => {
   return proxy && { request: proxy.requestSteps, response: proxy.responseSteps };
 };
 
+const withValue = (value: string) => ({
+  type: 'append',
+  options: { location: 'header', name: 'Authorization', value },
+});
+
 describe('steps of a proxy', () => {
   it('are shown by create, get and list as they were written, and are in force at once', async () => {
     const created = await made();
@@ -185,6 +190,36 @@ describe('steps of a proxy', () => {
     const added = await api.patch(`/proxies/${without}`, { response_transforms: [tokenize] });
     expect(added.body).toMatchObject({ status: 400, errors });
     expect(inForce(id)).toEqual({ request: forRequests, response: forAnswers });
+  });
+
+  it('need an application if a value of the request has an expression', async () => {
+    const errors = { 'application.id': ['is required by a step that appends an expression'] };
+    const filled = withValue('Bearer {{ stripe_key }}');
+    const refused = await api.post('/proxies', { ...bare, request_transforms: [filled] });
+    expect(refused.body).toMatchObject({ status: 400, errors });
+    const { id } = await made({ ...full(), request_transforms: [filled] });
+    expect(inForce(id)?.request).toEqual([filled]);
+    const detached = await api.patch(`/proxies/${id}`, { application: null });
+    expect(detached.body).toMatchObject({ status: 400, errors });
+    // In an answer it is text.
+    const { id: plain } = await made({ ...bare, response_transforms: [filled] });
+    expect(inForce(plain)?.response).toEqual([filled]);
+  });
+
+  it.each([
+    withValue('Bearer {{ stripe_key | nothing }}'),
+    withValue('{{ }}'),
+    withValue("{{ key | hmac_body: 'md5' }}"),
+    {
+      type: 'append',
+      options: { location: 'body', path: '$.a', value: ["{{ key | hmac_body: 'sha256' }}"] },
+    },
+  ])('are refused where an expression of the request cannot be read: %j', async (step) => {
+    const refused = await api.post('/proxies', { ...full(), request_transforms: [step] });
+    expect(refused.body).toMatchObject({
+      status: 400,
+      errors: { 'request_transforms.0.options.value': [expect.any(String)] },
+    });
   });
 
   it('keep members named __proto__ or constructor through another change', async () => {

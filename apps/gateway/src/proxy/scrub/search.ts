@@ -27,7 +27,7 @@ const partBytes = 1_024;
 /** A rest that is shorter stays with the part before it. */
 const restBytesMin = 64;
 /** Bytes of each text that are looked at together. */
-const windowMax = 64;
+const windowBytes = 64;
 /** Places where a text begins as another goes on: many for each byte would cost more than the answer. */
 const missesFree = 10_000;
 const bytesOfMiss = 8;
@@ -57,7 +57,7 @@ export class Search {
     this.#entries = inOrder(partsOf(texts));
     const lengths = this.#entries.map(({ bytes }) => bytes.length);
     this.#longest = lengths.reduce((a, b) => Math.max(a, b), 0);
-    this.#window = lengths.reduce((a, b) => Math.min(a, b), windowMax);
+    this.#window = lengths.reduce((a, b) => Math.min(a, b), windowBytes);
     this.#moves = new Uint8Array(blocks).fill(this.#window - 1);
     for (const { bytes } of this.#entries) this.#learn(bytes);
   }

@@ -39,8 +39,11 @@ function call(proxyKey: string, init: RequestInit = {}, query = '?a=1'): Promise
   return fetch(`${gateway.url}/proxy${query}`, { ...init, headers });
 }
 
-const post = (proxyKey: string, body: BodyInit, type = 'application/json'): Promise<Response> =>
-  call(proxyKey, { method: 'POST', headers: { 'Content-Type': type }, body });
+const post = (
+  proxyKey: string,
+  body: string | Buffer,
+  type = 'application/json',
+): Promise<Response> => call(proxyKey, { method: 'POST', headers: { 'Content-Type': type }, body });
 
 async function refused(answer: Response, status: number, code: string): Promise<string> {
   const text = await answer.text();
