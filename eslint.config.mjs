@@ -23,6 +23,7 @@ const libraries = {
   runs: ['problems', 'service-host', 'shares', 'seal', 'database', 'vault', 'sandbox'],
   calls: ['problems', 'service-host', 'shares', 'database'],
   captures: ['seal', 'database'],
+  certificates: [],
   reactors: [
     'problems',
     'wire',

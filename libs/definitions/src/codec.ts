@@ -102,10 +102,14 @@ type Lacking<Whole, Later extends keyof Whole> = Omit<Whole, Later> & Partial<Pi
 // Each adds the members that an old payload lacks.
 
 function completedProxy(
-  proxy: Lacking<ProxyDefinition, 'tls' | 'requestSteps' | 'responseSteps' | 'allowedOrigins'>,
+  proxy: Lacking<
+    ProxyDefinition,
+    'tls' | 'requestSteps' | 'responseSteps' | 'allowedOrigins' | 'match' | 'forwardTo'
+  >,
 ): ProxyDefinition {
   const { tls = null, requestSteps = [], responseSteps = [], allowedOrigins = [] } = proxy;
-  return { ...proxy, tls, requestSteps, responseSteps, allowedOrigins };
+  const { match = null, forwardTo = null } = proxy;
+  return { ...proxy, tls, requestSteps, responseSteps, allowedOrigins, match, forwardTo };
 }
 
 function completedApplication(

@@ -120,6 +120,16 @@ export interface TlsDefinition {
   readonly authority: string | null;
 }
 
+/** The requests of forward mode that a proxy handles. */
+export interface ProxyMatch {
+  /** `host`, `*.host`, either with `:port`; normalised. */
+  readonly hosts: readonly string[];
+  /** Empty: all. */
+  readonly methods: readonly string[];
+  /** Beginnings of paths, by whole segments. Empty: all. */
+  readonly paths: readonly string[];
+}
+
 export interface ProxyDefinition {
   readonly kind: 'proxy';
   readonly id: string;
@@ -144,6 +154,10 @@ export interface ProxyDefinition {
   readonly allowedOrigins: readonly string[];
   /** What a call has put in is taken out of its answer. Old payloads lack it. */
   readonly scrub?: true;
+  /** Null: it takes part in no forward mode. */
+  readonly match: ProxyMatch | null;
+  /** What it matches goes to the origin that the request names. Null: to `destinationUrl`. */
+  readonly forwardTo: 'request' | null;
 }
 
 /** The shapes of a proxy's calls are kept until a time. Its id is that of the proxy. */
@@ -156,6 +170,21 @@ export interface CaptureDefinition {
   readonly whole: boolean;
 }
 
+/** Signs the certificates that a tenant's clients see in forward mode. Its id is that of the tenant. */
+export interface AuthorityDefinition {
+  readonly kind: 'authority';
+  readonly id: string;
+  readonly tenantId: string;
+  /** PEM. The newest first; one with a time signs until then, and the ones before it wait. */
+  readonly authorities: readonly ForwardAuthority[];
+}
+
+export interface ForwardAuthority {
+  readonly certificate: string;
+  readonly privateKey: string;
+  readonly until: string | null;
+}
+
 /** A resource at run time: all that the data plane needs of it, and nothing else. */
 export type Definition =
   | TenantDefinition
@@ -163,7 +192,8 @@ export type Definition =
   | FormulaDefinition
   | ReactorDefinition
   | ProxyDefinition
-  | CaptureDefinition;
+  | CaptureDefinition
+  | AuthorityDefinition;
 
 export type DefinitionKind = Definition['kind'];
 export type DefinitionOf<Kind extends DefinitionKind> = Extract<Definition, { kind: Kind }>;

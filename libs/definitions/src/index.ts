@@ -1,13 +1,16 @@
 export { connectDefinitions, definitionConnections, type DefinitionConnection } from './connect';
 export type {
   ApplicationDefinition,
+  AuthorityDefinition,
   Definition,
   CaptureDefinition,
   DefinitionKind,
   DefinitionOf,
+  ForwardAuthority,
   FormulaDefinition,
   ParameterType,
   ProxyDefinition,
+  ProxyMatch,
   ReactorDefinition,
   RequestParameter,
   StepToken,
@@ -45,5 +48,9 @@ export {
   removeOlderPayloads,
 } from './payloads';
 export { openDefinition } from './codec';
+export {
+  matchKeysOf,
+  type ForwardedRequest,
+} from './matched-proxies';
 export { resealDefinitions } from './reseal';
 export { DefinitionSnapshot, principalOf } from './snapshot';

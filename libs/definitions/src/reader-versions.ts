@@ -240,6 +240,8 @@ const definition = variants<'kind', Definition>('kind', {
     tls: object({ certificate: since(2), privateKey: since(2), authority: since(2) }),
     allowedOrigins: since(2),
     scrub: since(3),
+    match: object({ hosts: since(3), methods: since(3), paths: since(3) }),
+    forwardTo: words<'request'>({ request: 3 }),
   }),
   capture: object({
     kind: since(3),
@@ -247,6 +249,14 @@ const definition = variants<'kind', Definition>('kind', {
     tenantId: since(3),
     until: since(3),
     whole: since(3),
+  }),
+  authority: object({
+    kind: since(3),
+    id: since(3),
+    tenantId: since(3),
+    authorities: each(
+      object({ certificate: since(3), privateKey: since(3), until: since(3) }),
+    ),
   }),
 });
 

@@ -9,6 +9,7 @@ import type {
   ProxyDefinition,
 } from './definition';
 import { ListedOrigins } from './listed-origins';
+import { MatchedProxies, type ForwardedRequest } from './matched-proxies';
 
 /** What is known of a definition that needs a newer reader. */
 interface NewerEntry {
@@ -26,6 +27,7 @@ export class DefinitionSnapshot {
   readonly #applicationByKeyHash = new Map<string, ApplicationDefinition>();
   readonly #proxyByKeyHash = new Map<string, ProxyDefinition>();
   readonly #captureOfProxy = new Map<string, CaptureDefinition>();
+  readonly #matchedProxies = new MatchedProxies();
   readonly #originsOfApplications = new ListedOrigins(hasExpired);
   readonly #originsOfProxies = new ListedOrigins(() => false);
   readonly #unreadable = new Set<string>();
@@ -54,6 +56,16 @@ export class DefinitionSnapshot {
     const proxy = this.#proxyByKeyHash.get(hash);
     if (!proxy && this.#newerKeyHashes.has(hash)) throw tooOldFor('proxy');
     return proxy;
+  }
+
+  /** The tenant's proxy that handles a request of forward mode: the most specific one. Hot path. */
+  proxyFor(tenantId: string, request: ForwardedRequest): ProxyDefinition | undefined {
+    return this.#matchedProxies.find(tenantId, request);
+  }
+
+  /** Whether some request to this host would have a proxy. */
+  hasProxyFor(tenantId: string, host: string, port: number): boolean {
+    return this.#matchedProxies.knows(tenantId, host, port);
   }
 
   /**
@@ -121,6 +133,7 @@ export class DefinitionSnapshot {
     if (definition.kind === 'proxy') {
       this.#proxyByKeyHash.set(definition.keyHash, definition);
       this.#originsOfProxies.add(definition);
+      this.#matchedProxies.add(definition);
     }
     if (definition.kind === 'capture') this.#captureOfProxy.set(definition.id, definition);
     if (definition.kind === 'application') {
@@ -141,6 +154,7 @@ export class DefinitionSnapshot {
     if (definition.kind === 'proxy') {
       this.#proxyByKeyHash.delete(definition.keyHash);
       this.#originsOfProxies.remove(definition);
+      this.#matchedProxies.remove(definition);
     }
     if (definition.kind === 'capture') this.#captureOfProxy.delete(id);
     if (definition.kind === 'application') {

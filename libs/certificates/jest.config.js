@@ -1,0 +1,1 @@
+module.exports = { displayName: 'certificates', preset: '../../jest.preset.js' };
