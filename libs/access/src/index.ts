@@ -7,6 +7,15 @@ export {
   isProxyKey,
   isSessionKey,
 } from './api-key';
+export {
+  covers,
+  destinationCharactersMax,
+  destinationsMax,
+  hostPatternsOf,
+  parseDestination,
+  type DestinationPattern,
+  type Place,
+} from './destinations';
 export { asLent, inCode, notLent } from './lending';
 export {
   applicationTypes,

@@ -1,0 +1,116 @@
+/** Patterns of one list. */
+export const destinationsMax = 20;
+/** Characters of one pattern. */
+export const destinationCharactersMax = 500;
+
+/**
+ * Where something may go: `host`, `*.host`, `host:port`, `host/path/prefix`. `http://` before it
+ * means plain http. Without it, only https is meant.
+ */
+export interface DestinationPattern {
+  /** The one spelling of scheme, host and port, as `hostPatternsOf` lists them. */
+  readonly hosts: string;
+  /** Of the path, decoded. None: every path. */
+  readonly segments: readonly string[];
+  /** The one spelling of the whole pattern. */
+  readonly text: string;
+}
+
+/** Where a request goes. */
+export interface Place {
+  /** As WHATWG URL has it: `https://api.example.com`, `http://[::1]:8080`. */
+  readonly origin: string;
+  /** As it is sent, without its query. */
+  readonly path: string;
+}
+
+const patternForm =
+  /^(?:(https?):\/\/)?(\*\.)?(\[[\da-f:.]+\]|[^\s/?#\\@:%[\]*]+)(?::(\d{1,5}))?((?:\/[^/?#\\\s]*)*)$/i;
+
+/** Undefined: it is none. */
+export function parseDestination(text: string): DestinationPattern | undefined {
+  if (text.length > destinationCharactersMax) return undefined;
+  const [, scheme = 'https', below = '', host = '', port, path = ''] = patternForm.exec(text) ?? [];
+  const named = hostOf(host);
+  if (named === undefined || (below !== '' && isAddress(named))) return undefined;
+  const segments = segmentsOf(path);
+  const isPort = port === undefined || (Number(port) > 0 && Number(port) <= 65_535);
+  if (!segments || !isPort) return undefined;
+  const protocol = scheme.toLowerCase();
+  const hosts = spelled(protocol, below + named, port === undefined ? '' : String(Number(port)));
+  const written = segments.map((segment) => `/${encodeURI(segment)}`).join('');
+  return { hosts, segments, text: hosts + written.replace(/[?#]/g, encodeURIComponent) };
+}
+
+/** The host of a URL in one spelling: lower case, punycode, no dot at its end. */
+function hostOf(host: string): string | undefined {
+  try {
+    const { hostname } = new URL(`http://${host.replace(/[.\u3002\uff0e\uff61]+$/, '')}/`);
+    return hostname.startsWith('[') || nameForm.test(hostname) ? hostname : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const nameForm = /^(?!.{254})[a-z\d_-]{1,63}(\.[a-z\d_-]{1,63})*$/;
+
+const isAddress = (host: string): boolean =>
+  host.startsWith('[') || /^\d+\.\d+\.\d+\.\d+$/.test(host);
+
+const ownPorts: Readonly<Record<string, string>> = { https: '443', http: '80' };
+
+function spelled(scheme: string, host: string, port: string): string {
+  const before = scheme === 'https' ? '' : `${scheme}://`;
+  return before + host + (port === '' || port === ownPorts[scheme] ? '' : `:${port}`);
+}
+
+/**
+ * The segments of a path that is read in one way. Undefined: two servers could read it differently,
+ * so that nobody can say what it is below.
+ */
+function segmentsOf(path: string): string[] | undefined {
+  const segments = path.split('/').slice(1);
+  if (segments.at(-1) === '') segments.pop();
+  const decoded = segments.map(decodedOnce);
+  return decoded.every((segment) => segment !== undefined && isPlain(segment))
+    ? (decoded as string[])
+    : undefined;
+}
+
+function decodedOnce(segment: string): string | undefined {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return undefined;
+  }
+}
+
+/** No climbing, no slash and no sign that some server takes for one, however often it is decoded. */
+function isPlain(segment: string): boolean {
+  if (segment === '' || /^\.\.?(?:;|$)/.test(segment) || /[/\\\p{Cc}\p{Cs}]/u.test(segment))
+    return false;
+  const again = segment.replace(/%[0-7][\da-f]/gi, decodeURIComponent);
+  return again === segment || isPlain(again);
+}
+
+/**
+ * The spellings of all patterns without a path that cover an origin: its own, and `*.` before each
+ * of the names above it. Nothing covers what is not http or https.
+ */
+export function hostPatternsOf(origin: string): string[] {
+  const url = URL.canParse(origin) ? new URL(origin) : undefined;
+  const scheme = url?.protocol.slice(0, -1) ?? '';
+  const host = url && hostOf(url.hostname);
+  if (!url || host === undefined || !(scheme in ownPorts)) return [];
+  const labels = isAddress(host) ? [] : host.split('.');
+  const above = labels.slice(1).map((_, at) => `*.${labels.slice(at + 1).join('.')}`);
+  return [host, ...above].map((name) => spelled(scheme, name, url.port));
+}
+
+/** True if the pattern allows the place. */
+export function covers(pattern: DestinationPattern, { origin, path }: Place): boolean {
+  if (!hostPatternsOf(origin).includes(pattern.hosts)) return false;
+  if (pattern.segments.length === 0) return true;
+  const segments = path.startsWith('/') ? segmentsOf(path) : undefined;
+  return segments !== undefined && pattern.segments.every((part, at) => part === segments[at]);
+}
