@@ -5,6 +5,7 @@ import {
   headerSettings,
   integer,
   loadStoreConfig,
+  optionalPort,
   optionalUrl,
   pendingSettings,
   port,
@@ -17,6 +18,23 @@ import {
 
 export const settings = {
   ...servingSettings({ port: port('the port of the public base URL', 8080), opsPort: 9080 }),
+  FORWARD_PORT: optionalPort(
+    'the port of forward mode, which clients use as their HTTP proxy (docs/forward.md); unset: there is none',
+  ),
+  FORWARD_TUNNELS_MAX: integer(
+    'tunnels of forward mode in this process; one tenant gets at most half',
+    4_096,
+    { min: 2, max: 65_536 },
+  ),
+  FORWARD_CERTIFICATES_MAX: integer(
+    'certificates of hosts that forward mode keeps with their TLS contexts; one tenant gets at most half',
+    4_096,
+    { min: 2, max: 65_536 },
+  ),
+  FORWARD_IDLE_MS: integer('how long a tunnel whose bytes pass unread may carry nothing', 300_000, {
+    min: 100,
+    max: 3_600_000,
+  }),
   ACCESS_LOG: flag('one line per call on standard output', false),
   TRACE_OTLP_URL: optionalUrl(
     'a collector of traces, OTLP over HTTP in JSON; /v1/traces is added to an address without a path',

@@ -33,6 +33,7 @@ import { CallRates } from './call/rates/call-rates';
 import { Captures } from './capture/captures';
 import type { GatewayConfig } from './config';
 import { Tunnels } from './connection/upgrade';
+import { Leaves } from './forward/leaves';
 import { KeptOutcomes } from './react/kept-outcomes';
 import { Destinations } from './destinations/destinations';
 import { AccessLog } from './observing/access-log';
@@ -76,6 +77,9 @@ export interface GatewayContext {
   readonly destinations: Destinations;
   readonly shares: CallShares;
   readonly tunnels: Tunnels;
+  /** The tunnels of forward mode, read or not, by tenant. */
+  readonly forwardTunnels: Shares;
+  readonly leaves: Leaves;
   readonly keptOutcomes: KeptOutcomes;
   readonly rates: CallRates;
   readonly pages: Pages;
@@ -129,6 +133,7 @@ export async function createGatewayContext(
     ...(config.TRACE_OTLP_URL === undefined ? [] : [config.TRACE_OTLP_URL]),
     `${config.HOST}:${config.PORT}`,
     `${config.HOST}:${config.OPS_PORT}`,
+    ...(config.FORWARD_PORT === undefined ? [] : [`${config.HOST}:${config.FORWARD_PORT}`]),
   ]);
   const stores = await connectStores({
     app: 'gateway',
@@ -179,6 +184,8 @@ export async function createGatewayContext(
   const shares = createCallShares(config);
   const tokenUses = new TokenUses(database);
   const vault = new Vault(stores.sealer, tokenUses);
+  const forwardTunnels = new Shares({ places: config.FORWARD_TUNNELS_MAX });
+  const leaves = new Leaves({ placesMax: config.FORWARD_CERTIFICATES_MAX });
   observeShares(registry, {
     connections: database.shares,
     token_uses: tokenUses.places,
@@ -193,6 +200,9 @@ export async function createGatewayContext(
     dry_runs: shares.dryRuns,
     large_openings: vault.largeOpenings.shares,
     run_lines: waitingLines,
+    forward_tunnels: forwardTunnels,
+    forward_certificates: leaves.places,
+    forward_makings: leaves.makings,
   });
   const headers = new ServiceHeaders(config.HEADER_PREFIXES);
   const rates = new CallRates(config, queueRedis, onFault('calls were not counted together'));
@@ -242,6 +252,8 @@ export async function createGatewayContext(
     destinations,
     shares,
     tunnels: new Tunnels(),
+    forwardTunnels,
+    leaves,
     keptOutcomes: new KeptOutcomes(database, config.OUTCOME_BYTES_PER_TENANT),
     rates,
     pages: new Pages({ headers, follower, keyHash }),

@@ -5,11 +5,14 @@ import { watchSchema } from '@glovebox/stores';
 import type { GatewayConfig } from './config';
 import { createGatewayContext, type GatewayContext, type GatewayParts } from './context';
 import { gatewayReadiness } from './health';
+import { createForwardServer } from './forward/forward-server';
 import { createGatewayServer } from './server';
 
 interface Gateway extends Service {
   readonly ctx: GatewayContext;
   readonly server: Server;
+  /** Null unless FORWARD_PORT is set. */
+  readonly forwardServer: Server | null;
 }
 
 /** The whole process but its signals: ops port, schema, context, definitions, public port. */
@@ -29,21 +32,31 @@ export async function startGateway(config: GatewayConfig, parts: GatewayParts): 
   await schema.known();
   ctx = await createGatewayContext(config, parts, schema);
   server = createGatewayServer(ctx);
+  const { FORWARD_PORT: forwardPort } = config;
+  const forwardServer = forwardPort === undefined ? null : createForwardServer(ctx);
   await ctx.sealer.requireMasterKeys();
   await ctx.definitions.start();
-  server.listen(config.PORT, config.HOST);
-  await once(server, 'listening');
-  ctx.logger.info({ port: config.PORT }, 'listening');
+  await listen(server, config.PORT, config.HOST);
+  if (forwardServer) await listen(forwardServer, forwardPort, config.HOST);
+  ctx.logger.info({ port: config.PORT, forwardPort }, 'listening');
   return {
     ctx,
     server,
+    forwardServer,
     stopDelayMs: config.STOP_DELAY_MS,
     async stop() {
-      const closed = closeServer(server);
+      const closed = [server, ...(forwardServer ? [forwardServer] : [])].map((each) =>
+        closeServer(each),
+      );
       ctx.tunnels.end();
-      await closed;
+      await Promise.all(closed);
       await ctx.close();
       await ops.close();
     },
   };
+}
+
+async function listen(server: Server, port: number | undefined, host: string): Promise<void> {
+  server.listen(port, host);
+  await once(server, 'listening');
 }

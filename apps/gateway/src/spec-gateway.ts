@@ -167,6 +167,8 @@ export async function startSpecGateway(environment: Record<string, string> = {})
         timeoutMs: null,
         tls: null,
         allowedOrigins: [],
+        match: null,
+        forwardTo: null,
         ...first,
       };
       await define(definition);

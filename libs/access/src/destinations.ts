@@ -68,7 +68,7 @@ function spelled(scheme: string, host: string, port: string): string {
  * The segments of a path that is read in one way. Undefined: two servers could read it differently,
  * so that nobody can say what it is below.
  */
-function segmentsOf(path: string): string[] | undefined {
+export function segmentsOf(path: string): string[] | undefined {
   const segments = path.split('/').slice(1);
   if (segments.at(-1) === '') segments.pop();
   const decoded = segments.map(decodedOnce);

@@ -13,6 +13,7 @@ export {
   destinationsMax,
   hostPatternsOf,
   parseDestination,
+  segmentsOf,
   type DestinationPattern,
   type Place,
 } from './destinations';

@@ -51,8 +51,7 @@ const keyIdOf = (publicKey: KeyObject): Buffer =>
     .subarray(0, 20);
 
 const isOfKey = (keyId: Buffer): Buffer => extension('0e', false, octets(keyId));
-const isSignedBy = (keyId: Buffer): Buffer =>
-  extension('23', false, sequence(tagged(0x80, keyId)));
+const isSignedBy = (keyId: Buffer): Buffer => extension('23', false, sequence(tagged(0x80, keyId)));
 
 const newKeys = () => generateKeyPairSync('ec', { namedCurve: 'P-256' });
 

@@ -59,6 +59,8 @@ const proxy = (): ProxyDefinition => ({
   timeoutMs: null,
   tls: null,
   allowedOrigins: [],
+  match: null,
+  forwardTo: null,
 });
 
 async function fill(): Promise<void> {

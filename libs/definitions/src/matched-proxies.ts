@@ -1,18 +1,19 @@
+import { segmentsOf } from '@glovebox/access';
+import { Problem } from '@glovebox/problems';
 import type { ProxyDefinition, ProxyMatch } from './definition';
 
-/** A request of forward mode. All of it is normalised. */
+/** A request of forward mode. */
 export interface ForwardedRequest {
-  /** In ASCII and lower case without a dot at its end, or an address without brackets. */
-  readonly host: string;
-  readonly port: number;
+  /** The spellings of all patterns that cover its host, the most specific first. */
+  readonly hostPatterns: readonly string[];
   readonly method: string;
-  /** Decoded, without empty segments. */
-  readonly segments: readonly string[];
+  /** As it was sent, without its query. */
+  readonly path: string;
 }
 
 interface Entry {
   readonly proxy: ProxyDefinition;
-  readonly path: readonly string[];
+  readonly segments: readonly string[];
   /** Undefined: any. */
   readonly method: string | undefined;
 }
@@ -48,57 +49,46 @@ export class MatchedProxies {
     if (byHost.size === 0) this.#byTenant.delete(tenantId);
   }
 
-  find(tenantId: string, request: ForwardedRequest): ProxyDefinition | undefined {
+  find(tenantId: string, { hostPatterns, method, path }: ForwardedRequest) {
     const byHost = this.#byTenant.get(tenantId);
     if (!byHost) return undefined;
-    for (const pattern of patternsOf(request.host, request.port)) {
-      const found = byHost.get(pattern)?.find((entry) => fits(entry, request));
+    const segments = segmentsOf(path);
+    for (const pattern of hostPatterns) {
+      const entries = byHost.get(pattern) ?? [];
+      if (!segments && entries.some((entry) => entry.segments.length > 0)) throw ambiguousPath();
+      const found = entries.find((entry) => fits(entry, method, segments ?? []));
       if (found) return found.proxy;
     }
     return undefined;
   }
 
-  knows(tenantId: string, host: string, port: number): boolean {
+  knows(tenantId: string, hostPatterns: readonly string[]): boolean {
     const byHost = this.#byTenant.get(tenantId);
-    if (!byHost) return false;
-    for (const pattern of patternsOf(host, port)) if (byHost.has(pattern)) return true;
-    return false;
+    return byHost !== undefined && hostPatterns.some((pattern) => byHost.has(pattern));
   }
 }
 
-/** The patterns that cover a host, the most specific first. */
-function* patternsOf(host: string, port: number): Generator<string> {
-  const bare = host.includes(':') ? `[${host}]` : host;
-  yield `${bare}:${port}`;
-  yield bare;
-  if (host.includes(':')) return;
-  for (let dot = host.indexOf('.'); dot >= 0; dot = host.indexOf('.', dot + 1)) {
-    const pattern = `*${host.slice(dot)}`;
-    yield `${pattern}:${port}`;
-    yield pattern;
-  }
-}
+const fits = (entry: Entry, method: string, segments: readonly string[]): boolean =>
+  (entry.method === undefined || entry.method === method) &&
+  entry.segments.every((segment, at) => segment === segments[at]);
 
-const fits = ({ path, method }: Entry, request: ForwardedRequest): boolean =>
-  (method === undefined || method === request.method) &&
-  path.length <= request.segments.length &&
-  path.every((segment, at) => segment === request.segments[at]);
-
-const segmentsOf = (path: string): string[] => path.split('/').filter((segment) => segment !== '');
+/** One server would take it for a path that a proxy matches, and another for one that none does. */
+const ambiguousPath = (): Problem =>
+  new Problem('invalid_request', { detail: 'The path can be read in more than one way.' });
 
 const entriesOf = (proxy: ProxyDefinition, match: ProxyMatch): Entry[] =>
   pathsOf(match).flatMap((path) =>
-    methodsOf(match).map((method) => ({ proxy, path: segmentsOf(path), method })),
+    methodsOf(match).map((method) => ({ proxy, segments: segmentsOf(path) ?? [], method })),
   );
 
 const pathsOf = ({ paths }: ProxyMatch): readonly string[] => (paths.length > 0 ? paths : ['/']);
 const methodsOf = ({ methods }: ProxyMatch): readonly (string | undefined)[] =>
   methods.length > 0 ? methods : [undefined];
 
-/** Two entries that are alike come from two proxies of an older store: the same one always wins. */
+/** The store refuses two that are alike. Should there be some, the same one always wins. */
 function bySpecificity(a: Entry, b: Entry): number {
   return (
-    b.path.length - a.path.length ||
+    b.segments.length - a.segments.length ||
     Number(b.method !== undefined) - Number(a.method !== undefined) ||
     (a.proxy.id < b.proxy.id ? -1 : 1)
   );
@@ -106,11 +96,11 @@ function bySpecificity(a: Entry, b: Entry): number {
 
 /**
  * Names each kind of request that a match covers. Two proxies that share a name are equally
- * specific for it; two that share none never are.
+ * specific for it, and two that share none for no request.
  */
 export const matchKeysOf = (match: ProxyMatch): string[] =>
   match.hosts.flatMap((host) =>
     pathsOf(match).flatMap((path) =>
-      methodsOf(match).map((method = '*') => `${method} ${host}/${segmentsOf(path).join('/')}`),
+      methodsOf(match).map((method = '*') => `${method} ${host}${path === '/' ? '' : path}`),
     ),
   );

@@ -254,9 +254,7 @@ const definition = variants<'kind', Definition>('kind', {
     kind: since(3),
     id: since(3),
     tenantId: since(3),
-    authorities: each(
-      object({ certificate: since(3), privateKey: since(3), until: since(3) }),
-    ),
+    authorities: each(object({ certificate: since(3), privateKey: since(3), until: since(3) })),
   }),
 });
 

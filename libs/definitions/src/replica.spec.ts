@@ -145,6 +145,8 @@ describe('a definition of a newer release', () => {
       timeoutMs: null,
       tls: null,
       allowedOrigins: [],
+      match: null,
+      forwardTo: null,
     } as const;
     return { version, kind: 'proxy', id, tenantId, payload: sealDefinition(ring, 1, definition) };
   };

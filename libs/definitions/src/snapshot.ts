@@ -63,9 +63,9 @@ export class DefinitionSnapshot {
     return this.#matchedProxies.find(tenantId, request);
   }
 
-  /** Whether some request to this host would have a proxy. */
-  hasProxyFor(tenantId: string, host: string, port: number): boolean {
-    return this.#matchedProxies.knows(tenantId, host, port);
+  /** Whether some request to these hosts would have a proxy. */
+  hasProxyFor(tenantId: string, hostPatterns: readonly string[]): boolean {
+    return this.#matchedProxies.knows(tenantId, hostPatterns);
   }
 
   /**

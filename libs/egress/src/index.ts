@@ -7,3 +7,4 @@ export { egressPolicyOf, type EgressPolicy } from './policy';
 export { tlsReasonOf } from './reasons';
 export { askResolvers, findOpenWays } from './self-test';
 export { EgressRefused, EgressUnreachable } from './refusal';
+export { canonicalHost } from './url';

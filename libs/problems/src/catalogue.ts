@@ -10,8 +10,13 @@ export const problemCatalogue = {
   invalid_api_key: { status: 401, title: 'The API key is missing or not valid.' },
   session_ended: { status: 401, title: 'There is no session of the console, or it has ended.' },
   permission_denied: { status: 403, title: 'The API key does not permit this.' },
+  forward_denied: { status: 403, title: 'No proxy handles requests to this host.' },
   not_found: { status: 404, title: 'Not found.' },
   method_not_allowed: { status: 405, title: 'The method is not allowed here.' },
+  proxy_authentication_required: {
+    status: 407,
+    title: 'The API key of the forward proxy is missing or not valid.',
+  },
   conflict: { status: 409, title: 'The request conflicts with what is stored.' },
   deployment_conflict: {
     status: 409,
@@ -33,7 +38,7 @@ export const problemCatalogue = {
   precondition_failed: { status: 412, title: 'The resource has changed meanwhile.' },
   payload_too_large: { status: 413, title: 'The payload is too large.' },
   unsupported_media_type: { status: 415, title: 'The media type is not supported.' },
-  misdirected_request: { status: 421, title: 'The console does not answer under this name.' },
+  misdirected_request: { status: 421, title: 'This server does not answer under this name.' },
   invalid_code: { status: 422, title: 'The code cannot be used.' },
   idempotency_key_reused: {
     status: 422,

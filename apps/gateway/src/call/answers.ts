@@ -113,5 +113,6 @@ export function sendProblem(
       : { [destinationStatusHeader]: String(destinationStatus) }),
     ...(retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) }),
     ...(allow === undefined ? {} : { allow: allow.join(', ') }),
+    ...(problem.status === 407 ? { 'proxy-authenticate': 'Basic realm="Glovebox"' } : {}),
   });
 }

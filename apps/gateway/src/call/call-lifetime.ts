@@ -35,7 +35,7 @@ export function beginCall(
     startedAt: performance.now(),
     traceId,
     trace: ctx.tracer ? ctx.tracer.begin(ctx.headers.traceparentOf(req), traceId) : null,
-    problemMember: route === 'proxy' ? 'proxy_error' : undefined,
+    problemMember: route === 'proxy' || route === 'forward' ? 'proxy_error' : undefined,
     isKeyed: false,
     isCounted: false,
     tenantId: undefined,
@@ -90,6 +90,7 @@ export function partEnded(call: Call): void {
 /** The management API logs its own calls, by their operations. */
 const loggedPaths: Readonly<Partial<Record<RouteName, string>>> = {
   proxy: '/proxy',
+  forward: 'forward',
   react: '/reactors/{id}/react',
   management: unknownPath,
   dry_run: unknownPath,
@@ -101,14 +102,17 @@ function bodyBytesOf(req: IncomingMessage): number | undefined {
   return req instanceof CallerRequest && req.bodyBytes > 0 ? req.bodyBytes : undefined;
 }
 
+/** Node never finishes the answer of a connection that has become a tunnel. */
+const hasBecomeTunnel = ({ req, headersSent, statusCode }: CallerResponse): boolean =>
+  statusCode === 101 || (req.method === 'CONNECT' && headersSent && statusCode === 200);
+
 function endCall(call: Call, res: CallerResponse): void {
   partEnded(call);
   const { metrics, callLog, accessLog, failureLog, tracer, logger } = call.observers;
   const ending: Ending = {
     durationMs: performance.now() - call.startedAt,
     status: res.headersSent ? res.statusCode : undefined,
-    // Node never finishes the answer of an upgraded connection, which has become a tunnel.
-    left: !res.writableFinished && res.statusCode !== 101,
+    left: !res.writableFinished && !hasBecomeTunnel(res),
   };
   metrics.ended(call, ending);
   const path = loggedPaths[call.route];

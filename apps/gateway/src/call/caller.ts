@@ -81,7 +81,17 @@ export function authenticate(
   definitions: DefinitionSnapshot,
   call: Call,
 ): Principal {
-  const key = ctx.headers.read(req, 'api-key');
+  return authenticateKey(ctx, ctx.headers.read(req, 'api-key'), req, definitions, call);
+}
+
+/** Does the same for a key that came in another place. */
+export function authenticateKey(
+  ctx: KeyLookup,
+  key: string | undefined,
+  req: IncomingMessage,
+  definitions: DefinitionSnapshot,
+  call: Call,
+): Principal {
   const found =
     key === undefined
       ? undefined
@@ -185,10 +195,15 @@ function ephemeralProxy(
   }
   const fault = ctx.egress.faultOfUrl(url, { isAscii: true });
   if (fault !== undefined) refuse(`SVC-PROXY-URL ${fault}.`);
-  const proxy: InvokedProxy = {
+  return { proxy: unstoredProxy(tenantId, url), caller };
+}
+
+/** A proxy that lasts as long as the call, and has nothing but a destination. */
+export function unstoredProxy(tenantId: string, destinationUrl: string): InvokedProxy {
+  return {
     id: null,
     tenantId,
-    destinationUrl: url,
+    destinationUrl,
     requireAuth: true,
     detokenize: true,
     requestTransform: null,
@@ -199,10 +214,11 @@ function ephemeralProxy(
     configuration: {},
     tls: null,
     allowedOrigins: [],
+    match: null,
+    forwardTo: null,
     isolation: 'warm',
     timeoutMs: null,
   };
-  return { proxy, caller };
 }
 
 function refuse(detail: string): never {

@@ -39,8 +39,12 @@ export class CallerRequest extends IncomingMessage {
   // Node asks again with later bytes. The first answer stays.
   get upgrade(): boolean {
     if (!this.offered) return false;
-    this.accepted ??= isWebSocket(this) && !isBusy(this.socket);
+    this.accepted ??= this.mayUpgrade() && !isBusy(this.socket);
     return this.accepted;
+  }
+
+  protected mayUpgrade(): boolean {
+    return isWebSocket(this) && isProxyPath(this.url ?? '');
   }
 
   // The base constructor sets null before the fields exist.
@@ -49,15 +53,14 @@ export class CallerRequest extends IncomingMessage {
   }
 }
 
-function isWebSocket({ method, url, httpVersion, headers }: IncomingMessage): boolean {
+export function isWebSocket({ method, httpVersion, headers }: IncomingMessage): boolean {
   return (
     method === 'GET' &&
     httpVersion === '1.1' &&
     headers.upgrade?.toLowerCase() === 'websocket' &&
     headers['content-length'] === undefined &&
     headers['transfer-encoding'] === undefined &&
-    headers.expect === undefined &&
-    isProxyPath(url ?? '')
+    headers.expect === undefined
   );
 }
 

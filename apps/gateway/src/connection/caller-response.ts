@@ -1,4 +1,5 @@
 import { ServerResponse, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http';
+import { TLSSocket } from 'node:tls';
 import type { Call } from '../observing/call';
 
 /** Work for a response that must hear when the caller leaves. */
@@ -60,7 +61,9 @@ export class CallerResponse<
 
   /** Ends an answer that has no end. Without chunks, the end of the connection would be its end. */
   breakOff(): void {
-    if (this.req.httpVersion === '1.0') this.socket?.resetAndDestroy();
+    // In a tunnel a missing close_notify tells the same.
+    const isTls = this.socket instanceof TLSSocket;
+    if (this.req.httpVersion === '1.0' && !isTls) this.socket?.resetAndDestroy();
     this.destroy();
   }
 

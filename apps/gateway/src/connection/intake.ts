@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { hasBeenHere, hopHeader } from '@glovebox/egress';
 import type { BodyContext } from '@glovebox/expressions';
 import { methodNotAllowed, Problem } from '@glovebox/problems';
 import { endConnection } from './caller-connection';
@@ -20,13 +21,25 @@ export function refuseAmbiguous(
   allow: readonly string[],
 ): void {
   const method = req.method ?? '';
-  const isKnown = forwardedMethods.includes(method);
+  const isKnown = forwardedMethods.includes(method) || allow.includes(method);
   const fault = isKnown ? faultOf(req) : methodNotAllowed(allow);
   if (fault) {
     endConnection(res);
     throw fault;
   }
   if (!allow.includes(method)) throw methodNotAllowed(allow);
+}
+
+const loopHeader = hopHeader.toLowerCase();
+
+/** Refused at the first return, because each round could make several calls of one. */
+export function refuseLoop(
+  { hopMarker }: { readonly hopMarker: string },
+  { headers }: IncomingMessage,
+): void {
+  // Node joins several lines of this header into one.
+  const list = headers[loopHeader];
+  if (typeof list === 'string' && hasBeenHere(list, hopMarker)) throw new Problem('loop_detected');
 }
 
 /** Hot path: looks at the length of each header's name, and at the name only if the length fits. */

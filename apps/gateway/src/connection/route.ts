@@ -3,7 +3,7 @@ import type { RouteName } from '../observing/call';
 
 export type Route =
   | { readonly name: 'proxy' }
-  | { readonly name: Exclude<RouteName, 'proxy' | 'react'> }
+  | { readonly name: Exclude<RouteName, 'proxy' | 'forward' | 'react'> }
   | { readonly name: 'react'; readonly reactorId: string };
 
 const proxyRoute: Route = { name: 'proxy' };
@@ -26,6 +26,7 @@ const read = ['GET', 'HEAD'];
 /** The methods of each route. The management API has its own for each of its paths. */
 export const methodsOf: Readonly<Record<RouteName, readonly string[]>> = {
   proxy: forwardedMethods,
+  forward: forwardedMethods,
   management: forwardedMethods,
   // Without a ticket it is a path of the management API, which has none such.
   dry_run: forwardedMethods,

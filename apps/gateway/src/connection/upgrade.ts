@@ -29,6 +29,16 @@ function watchForEnd(socket: Socket): void {
   lookForEnd.call(socket);
 }
 
+/** Tells the caller that all that follows on its connection is a tunnel, and gives the connection. */
+export function acceptConnect(res: CallerResponse): Socket {
+  const { socket } = res.req;
+  for (const name of ['date', 'connection', 'transfer-encoding']) res.removeHeader(name);
+  res.writeHead(200, 'Connection Established');
+  res.flushHeaders();
+  socket.off('readable', lookForEnd).off('end', leave);
+  return socket;
+}
+
 function lookForEnd(this: Socket): void {
   if (this.readableLength === 0) this.read(0);
 }
@@ -44,6 +54,11 @@ export function agreesToWebSocket(raw: readonly string[]): boolean {
 
 type TunnelDecision = Pick<Decision<object>, 'isConfirmed'>;
 
+interface TunnelRules {
+  readonly decision: TunnelDecision;
+  readonly closed: () => void;
+}
+
 const keepAliveMs = 60_000;
 
 /** Listeners of one event on either side: two pipelines have more than Node takes for usual. */
@@ -58,20 +73,29 @@ export class Tunnels {
   #checks: NodeJS.Timeout | undefined;
   #ended = false;
 
-  /**
-   * Sends 101 to the caller once the destination has agreed. Bytes then go both ways until either
-   * side closes or the decision no longer holds. Calls `closed` at the end.
-   */
+  /** Sends 101 to the caller once the destination has agreed, and joins the two. */
   open(
     res: ServerResponse,
     headers: readonly string[],
     destination: Duplex,
-    { decision, closed }: { readonly decision: TunnelDecision; readonly closed: () => void },
+    { decision, closed }: TunnelRules,
   ): void {
     const caller = res.req.socket;
     res.writeHead(101, [...framelessly(headers), 'Connection', 'Upgrade', 'Upgrade', 'websocket']);
     res.flushHeaders();
     caller.off('readable', lookForEnd).off('end', leave);
+    this.join(caller, destination, { decision, closed });
+  }
+
+  /**
+   * Passes bytes both ways until either side closes, the decision no longer holds, or nothing has
+   * moved for `idleMs`. Calls `closed` at the end.
+   */
+  join(
+    caller: Socket,
+    destination: Duplex,
+    { decision, closed, idleMs = 0 }: TunnelRules & { readonly idleMs?: number },
+  ): void {
     caller.setNoDelay(true).setKeepAlive(true, keepAliveMs);
     const close = (): void => {
       caller.destroySoon();
@@ -79,6 +103,8 @@ export class Tunnels {
       if (this.#open.delete(destination)) closed();
       if (this.#open.size === 0) this.#check(false);
     };
+    // Bytes of either way pass the caller's side.
+    caller.setTimeout(idleMs, () => destination.destroy());
     this.#open.set(destination, decision);
     this.#check(true);
     for (const side of [caller, destination]) side.setMaxListeners(listenersExpected);

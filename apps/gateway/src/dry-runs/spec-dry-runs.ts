@@ -68,6 +68,7 @@ export class SpecOrders {
         ...{ detokenize: true, requestTransform: null, responseTransform: null },
         ...{ requestSteps: [], responseSteps: [], applicationId: null, configuration: {} },
         ...{ isolation: 'warm', timeoutMs: null, tls: null, allowedOrigins: [] },
+        ...{ match: null, forwardTo: null },
         ...changes,
       },
     };

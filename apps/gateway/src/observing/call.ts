@@ -7,7 +7,7 @@ import type { PutIn } from '../proxy/scrub/put-in';
 /** The headers of an answer that tell a browser which page may read it. */
 export type OriginHeaders = Readonly<Record<string, string>>;
 
-export type RouteName = 'proxy' | 'react' | 'dry_run' | 'live' | 'ready' | 'management';
+export type RouteName = 'proxy' | 'forward' | 'react' | 'dry_run' | 'live' | 'ready' | 'management';
 
 /**
  * The record of one call: made at its start, filled in on its way, observed at its end by metrics,

@@ -42,11 +42,7 @@ import {
 
 const firstByteMs = 30_000;
 
-/**
- * Handles a call of a proxy, from the first header to the last byte: proxy by key, caller,
- * expressions, forward. The decision is checked again before data is opened and before bytes leave.
- * Hot path: if nothing has to be read or looked up, only the answer is awaited.
- */
+/** Handles a call of `/proxy`. */
 export async function handleProxy(
   ctx: GatewayContext,
   req: CallerRequest,
@@ -56,8 +52,33 @@ export async function handleProxy(
   const { suffix, query, key } = readTarget(ctx, req);
   const definitions = ctx.follower.fresh() ?? (await ctx.follower.current());
   if (req.method === 'OPTIONS' && answersPreflight(ctx, req, res, definitions, key, call)) return;
+  const find = (now: DefinitionSnapshot): ProxyCall => findProxy(ctx, req, now, key, call);
+  return callProxy(ctx, { req, res, call, suffix, query, definitions, find });
+}
+
+/** A request whose proxy and caller can be found. */
+interface AskedRequest {
+  readonly req: CallerRequest;
+  readonly res: CallerResponse;
+  readonly call: Call;
+  /** The path behind that of the destination. */
+  readonly suffix: string;
+  readonly query: string;
+  readonly definitions: DefinitionSnapshot;
+  find(now: DefinitionSnapshot): ProxyCall;
+}
+
+/**
+ * Handles a call of a proxy, from the first header to the last byte: proxy and caller, expressions,
+ * forward. The decision is checked again before data is opened and before bytes leave. Hot path: if
+ * nothing has to be read or looked up, only the answer is awaited.
+ */
+export async function callProxy(
+  ctx: GatewayContext,
+  { req, res, call, suffix, query, definitions, find }: AskedRequest,
+): Promise<void> {
   const decision = new Decision(ctx.follower, definitions, {
-    find: (now) => withAppender(now, findProxy(ctx, req, now, key, call)),
+    find: (now) => withAppender(now, find(now)),
     parts: ['proxy', 'caller', 'appender'],
   });
   const { proxy, caller } = decision.decided;

@@ -122,6 +122,8 @@ describe('PUT /proxies/{id}', () => {
       timeoutMs: null,
       tls: null,
       allowedOrigins: [],
+      match: null,
+      forwardTo: null,
     });
   });
 

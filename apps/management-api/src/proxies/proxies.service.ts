@@ -168,6 +168,7 @@ export class ProxiesService {
       configuration: input.configuration ? toConfiguration(input.configuration) : {},
       ...{ applicationId: null, isolation: 'run', timeoutMs: null, tls: null, allowedOrigins: [] },
       ...(input.scrub ? { scrub: true } : {}),
+      ...{ match: null, forwardTo: null },
     };
   }
 
@@ -309,6 +310,8 @@ function toProxyDefinition(
     tls,
     allowedOrigins: proxy.allowedOrigins,
     ...(proxy.scrub ? { scrub: true } : {}),
+    match: null,
+    forwardTo: null,
   };
 }
 

@@ -1,0 +1,14 @@
+import { CallerRequest, isWebSocket } from '../connection/caller-request';
+
+/** A request to the forward port, or within one of its tunnels. */
+export class ForwardRequest extends CallerRequest {
+  protected override mayUpgrade(): boolean {
+    return this.method === 'CONNECT' ? isPlainConnect(this) : isWebSocket(this);
+  }
+}
+
+/** Bytes behind the head of a CONNECT belong to the tunnel: it has no body. */
+const isPlainConnect = ({ httpVersion, headers }: CallerRequest): boolean =>
+  httpVersion === '1.1' &&
+  headers['content-length'] === undefined &&
+  headers['transfer-encoding'] === undefined;
