@@ -27,6 +27,19 @@ export interface Place {
 const patternForm =
   /^(?:(https?):\/\/)?(\*\.)?(\[[\da-f:.]+\]|[^\s/?#\\@:%[\]*]+)(?::(\d{1,5}))?((?:\/[^/?#\\\s]*)*)$/i;
 
+export const mustBeDestinations =
+  `must be a list of 1 to ${destinationsMax} patterns of at most ${destinationCharactersMax} ` +
+  'characters, such as api.example.com, *.example.com, api.example.com:8443 or api.example.com/v1';
+
+/** A list in its one spelling, without repetitions. Undefined: it is none. */
+export function normalDestinations(list: unknown): readonly string[] | undefined {
+  if (!Array.isArray(list) || list.length === 0 || list.length > destinationsMax) return undefined;
+  const patterns = list.map((text: unknown) =>
+    typeof text === 'string' ? parseDestination(text)?.text : undefined,
+  );
+  return patterns.every((text) => text !== undefined) ? [...new Set(patterns)] : undefined;
+}
+
 /** Undefined: it is none. */
 export function parseDestination(text: string): DestinationPattern | undefined {
   if (text.length > destinationCharactersMax) return undefined;
@@ -107,10 +120,62 @@ export function hostPatternsOf(origin: string): string[] {
   return [host, ...above].map((name) => spelled(scheme, name, url.port));
 }
 
+/** The spellings of all patterns without a path that cover what this one of them covers. */
+function above(hosts: string): string[] {
+  const [, scheme = '', name = '', port = ''] = /^(http:\/\/)?(.*?)(:\d+)?$/.exec(hosts) ?? [];
+  const at = name.startsWith('*.') ? name.slice(2) : name;
+  const covering = hostPatternsOf(`${scheme === '' ? 'https://' : scheme}${at}${port}`).slice(1);
+  return [hosts, ...covering];
+}
+
+/** True if everything that the pattern covers is covered by one of the others. */
+export const isWithin = (
+  pattern: DestinationPattern,
+  others: readonly DestinationPattern[],
+): boolean =>
+  others.some(
+    ({ hosts, segments }) =>
+      above(pattern.hosts).includes(hosts) && begins(segments, pattern.segments),
+  );
+
+const begins = (segments: readonly string[], others: readonly string[]): boolean =>
+  segments.every((segment, at) => segment === others[at]);
+
+/** What both lists cover. Hosts and paths lie within each other or apart, so that patterns say it. */
+export function overlapOf(
+  list: readonly DestinationPattern[],
+  others: readonly DestinationPattern[],
+): DestinationPattern[] {
+  const found = new Map<string, DestinationPattern>();
+  const aboveOthers = others.map(({ hosts }) => above(hosts));
+  for (const one of list) {
+    const aboveOne = above(one.hosts);
+    for (const [at, other] of others.entries()) {
+      const hosts = aboveOne.includes(other.hosts)
+        ? one.hosts
+        : aboveOthers[at]?.includes(one.hosts) && other.hosts;
+      const both = hosts ? overlapOn(hosts, one, other) : undefined;
+      if (both) found.set(both.text, both);
+    }
+  }
+  return [...found.values()];
+}
+
+function overlapOn(
+  hosts: string,
+  one: DestinationPattern,
+  other: DestinationPattern,
+): DestinationPattern | undefined {
+  const long = one.segments.length > other.segments.length ? one : other;
+  const short = long === one ? other : one;
+  if (!begins(short.segments, long.segments)) return undefined;
+  return { hosts, segments: long.segments, text: hosts + long.text.slice(long.hosts.length) };
+}
+
 /** True if the pattern allows the place. */
 export function covers(pattern: DestinationPattern, { origin, path }: Place): boolean {
   if (!hostPatternsOf(origin).includes(pattern.hosts)) return false;
   if (pattern.segments.length === 0) return true;
   const segments = path.startsWith('/') ? segmentsOf(path) : undefined;
-  return segments !== undefined && pattern.segments.every((part, at) => part === segments[at]);
+  return segments !== undefined && begins(pattern.segments, segments);
 }

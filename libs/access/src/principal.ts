@@ -9,6 +9,8 @@ export interface AccessRule {
   readonly container: string;
   readonly transform: Transform;
   readonly permissions: readonly Permission[];
+  /** Where the tokens may go that it grants. Absent: anywhere. */
+  readonly destinations?: readonly string[];
 }
 
 /** An application or a person of a tenant as it acts, with its permissions and rules. */
@@ -48,6 +50,7 @@ function whyNever(type: Principal['type'], permission: Permission): string | und
 export interface ContainerGrant {
   readonly container: string;
   readonly transform: Transform;
+  readonly destinations?: readonly string[];
 }
 
 /**
@@ -57,7 +60,8 @@ export interface ContainerGrant {
  */
 export function grantsFor(principal: Principal, permission: Permission): ContainerGrant[] {
   const grants: ContainerGrant[] = rulesInOrder(principal, permission).map(
-    ({ container, transform }) => ({ container, transform }),
+    ({ container, transform, destinations }) =>
+      destinations ? { container, transform, destinations } : { container, transform },
   );
   if (principal.permissions.includes(permission)) {
     const transform = permission === 'token:use' ? 'reveal' : 'mask';

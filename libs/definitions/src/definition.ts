@@ -65,6 +65,7 @@ export interface StepToken {
   readonly containers?: readonly string[];
   readonly mask?: unknown;
   readonly metadata?: Readonly<Record<string, string>>;
+  readonly destinations?: readonly string[];
   readonly search_indexes?: readonly string[];
   readonly fingerprint_expression?: string;
   readonly deduplicate_token?: boolean;

@@ -11,6 +11,7 @@ export const problemCatalogue = {
   session_ended: { status: 401, title: 'There is no session of the console, or it has ended.' },
   permission_denied: { status: 403, title: 'The API key does not permit this.' },
   forward_denied: { status: 403, title: 'No proxy handles requests to this host.' },
+  destination_not_allowed: { status: 403, title: 'A token may not go there.' },
   not_found: { status: 404, title: 'Not found.' },
   method_not_allowed: { status: 405, title: 'The method is not allowed here.' },
   proxy_authentication_required: {

@@ -31,6 +31,8 @@ export interface NewToken {
   readonly data: unknown;
   readonly containers?: readonly [string];
   readonly metadata?: Readonly<Record<string, string>>;
+  /** Where the values may go: hosts, with a port or the beginning of a path. */
+  readonly destinations?: readonly string[];
   readonly mask?: unknown;
   readonly search_indexes?: readonly string[];
   readonly fingerprint_expression?: string;
@@ -47,6 +49,7 @@ export interface Token {
   readonly mask?: unknown;
   readonly containers: readonly string[];
   readonly metadata?: Readonly<Record<string, string>>;
+  readonly destinations?: readonly string[];
   readonly fingerprint?: string;
   readonly search_indexes?: readonly string[];
   readonly expires_at?: string;

@@ -2,6 +2,7 @@ import { inCode, requirePermission, type Principal } from '@glovebox/access';
 import { applicationGone, isShowableName, Problem } from '@glovebox/problems';
 import type { RunRecord } from '@glovebox/runs';
 import type { Cancellation, Urgency } from '@glovebox/sandbox';
+import { Reach } from '@glovebox/vault';
 import { argumentNames } from './argument-names';
 import type { ReactorContext } from './context';
 import type { InvokedReactor, ReactorDecision } from './find-reactor';
@@ -74,10 +75,12 @@ async function runRecorded(
   recording: RunRecording,
 ): Promise<ReactorResponse> {
   const { operation = 'reactor.invoke' } = invocation;
+  const reach = new Reach();
   const { args, detokenized, data, tokenIds } = await readyArguments(
     context,
     invocation,
     operation,
+    reach,
   );
   recording.uses(tokenIds);
   invocation.onTokens?.(tokenIds);
@@ -98,7 +101,7 @@ async function runRecorded(
   };
   recording.knows(known);
   invocation.onKnown?.(known);
-  const outcome = await runCode(context, invocation, args, { opened, recording });
+  const outcome = await runCode(context, invocation, args, { opened, recording, reach });
   recording.ended(outcome);
   if (outcome.kind === 'no_capacity' || outcome.kind === 'args_too_large') {
     invocation.codeNotStarted?.();
@@ -111,7 +114,7 @@ async function runRecorded(
   const { raw, tokenize } = result as ReactorResult;
   if (tokenize === undefined) return raw === undefined ? {} : { raw };
   opened.addDocument(tokenize);
-  const tokens = await tokenizeReturned(context, invocation, tokenize).catch(
+  const tokens = await tokenizeReturned(context, invocation, tokenize, reach).catch(
     async (error: unknown) => {
       throw await faultOfDocument(error, redactorOf(known));
     },
@@ -165,12 +168,13 @@ async function tokenizeReturned(
   { database, vault }: ReactorContext,
   invocation: Invocation,
   document: unknown,
+  reach: Reach,
 ): Promise<unknown> {
   const { traceId, sights } = invocation;
   const authority = await authorityOf(invocation);
   const principal = creatorOf(authority);
   requirePermission(principal, 'token:create');
-  const actor = { principal, traceId, sights };
+  const actor = { principal, traceId, sights, reach };
   return database
     .shareOf(authority.reactor.tenantId)
     .transaction((sql) => vault.tokenize(sql, actor, document));
@@ -183,17 +187,23 @@ function creatorOf({ reactor, application, caller }: InvokedReactor): Principal 
   return principal;
 }
 
+interface RunParts {
+  readonly opened: OpenedValues;
+  readonly recording: RunRecording;
+  readonly reach: Reach;
+}
+
 function runCode(
   context: ReactorContext,
   invocation: Invocation,
   args: Readonly<Record<string, unknown>>,
-  { opened, recording }: { readonly opened: OpenedValues; readonly recording: RunRecording },
+  { opened, recording, reach }: RunParts,
 ): ReturnType<ReactorContext['runner']['run']> {
   const { reactor, formula, urgency, timeoutMs, traceId, signal, sights } = invocation;
   const application = async (): Promise<Principal | null> =>
     (await authorityOf(invocation)).application;
-  const onCall = serviceCalls(context, application, traceId, opened, sights);
-  const { onLog } = recording;
+  const onCall = serviceCalls(context, application, traceId, reach, opened, sights);
+  const hooks = { onCall, onLog: recording.onLog, reach: () => reach.hosts };
   return context.runner.run(
     {
       kind: 'reactor',
@@ -211,6 +221,6 @@ function runCode(
       timeoutMs,
       resultBytesMax,
     },
-    signal ? { onCall, onLog, signal } : { onCall, onLog },
+    signal ? { ...hooks, signal } : hooks,
   );
 }

@@ -8,7 +8,7 @@ import type {
 import { valueTemplate, type Budget, type Template } from '@glovebox/expressions';
 import { invalid } from '@glovebox/problems';
 import type { Arguments } from '@glovebox/runs';
-import { OpeningBudget, type Sights, type Use } from '@glovebox/vault';
+import { OpeningBudget, Reach, type Sights, type Use } from '@glovebox/vault';
 import { isJsonObject, numberOf, type JsonObject } from '@glovebox/wire';
 import type { ReactorContext } from './context';
 
@@ -40,7 +40,7 @@ export async function checkArguments(
 ): Promise<readonly string[]> {
   const { args } = call;
   if (typeof args === 'string') {
-    return (await readyArguments(context, call, 'reactor.accept')).tokenIds;
+    return (await readyArguments(context, call, 'reactor.accept', new Reach())).tokenIds;
   }
   const { tokenIds } = valueTemplate(args);
   const decided = call.formula.requestParameters.filter(
@@ -48,7 +48,7 @@ export async function checkArguments(
   );
   castArguments(decided, args);
   const use = useOfTokens('reactor.accept', call);
-  await context.vault.foresee(call.caller, use, tokenIds);
+  await context.vault.foresee(call.caller, use, tokenIds, new Reach());
   return tokenIds;
 }
 
@@ -73,19 +73,20 @@ interface ReadyArguments {
 }
 
 /**
- * Detokenizes, checks and casts the arguments. Also returns them uncast, and the data in them.
- * Without expressions it needs no promise.
+ * Detokenizes, checks and casts the arguments. Also returns them uncast, and the data in them, and
+ * narrows `reach` to where all of it may go. Without expressions it needs no promise.
  */
 export function readyArguments(
   context: Pick<ReactorContext, 'vault'>,
   call: ReactorCall,
   operation: OperationOnArguments,
+  reach: Reach,
 ): ReadyArguments | Promise<ReadyArguments> {
   const template = valueTemplate(call.args);
   const { tokenIds } = template;
   // An expression begins with a token: without any, the arguments are as they were sent.
   if (tokenIds.length > 0 && !call.keepsExpressions) {
-    return openArguments(context, call, operation, template);
+    return openArguments(context, call, template, { operation, reach });
   }
   const detokenized = objectOf(call.args);
   const args = castArguments(call.formula.requestParameters, detokenized);
@@ -95,13 +96,13 @@ export function readyArguments(
 async function openArguments(
   { vault }: Pick<ReactorContext, 'vault'>,
   call: ReactorCall,
-  operation: OperationOnArguments,
   template: Template<unknown>,
+  { operation, reach }: { readonly operation: OperationOnArguments; readonly reach: Reach },
 ): Promise<ReadyArguments> {
   const { reactor, caller, traceId, budget, sights } = call;
   const use = useOfTokens(operation, { reactor, caller, traceId });
   const opening = new OpeningBudget(budget?.keep);
-  const values = await vault.detokenize(caller, use, template.tokenIds, opening, sights);
+  const values = await vault.detokenize(caller, use, template.tokenIds, reach, opening, sights);
   const detokenized = objectOf(await template.renderInSlices(values, budget));
   const args = castArguments(call.formula.requestParameters, detokenized);
   return { args, detokenized, data: [...values.values()], tokenIds: [...template.tokenIds] };

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { AccessRule, Permission, Principal } from '@glovebox/access';
 import { connectDatabase } from '@glovebox/database';
+import { Reach } from '@glovebox/vault';
 import { serviceCalls } from './service-calls';
 import { SpecInvocations } from './spec-invocations';
 
@@ -40,6 +41,7 @@ function svcOf(
       { ...spec.context, logger },
       () => Promise.resolve(application),
       'trace',
+      new Reach(),
     )(`svc.${name}`, params);
 }
 
@@ -158,7 +160,12 @@ it('an invalid id and an unknown call are answered with 404', async () => {
 });
 
 it('every call without an application is answered with 409', async () => {
-  const call = serviceCalls({ ...spec.context, logger }, () => Promise.resolve(null), 'trace');
+  const call = serviceCalls(
+    { ...spec.context, logger },
+    () => Promise.resolve(null),
+    'trace',
+    new Reach(),
+  );
   await expect(call('svc.tokenize', ['x'])).rejects.toMatchObject({
     status: 409,
     code: 'application_gone',
@@ -174,6 +181,7 @@ it('an internal error is logged by type and place, and its message is shown nowh
     { ...spec.context, database: away, logger },
     () => Promise.resolve(principal),
     'trace of a failure',
+    new Reach(),
   );
   logged.length = 0;
   const failed = call('svc.tokens.create', [{ data: 'sesame' }]);

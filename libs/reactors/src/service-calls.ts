@@ -7,6 +7,7 @@ import {
   requireTokenId,
   tokenFilterOf,
   tokenMembers,
+  type Reach,
   type Sights,
   type TokenFilter,
   type Vault,
@@ -21,11 +22,13 @@ type ServiceCall = (method: string, params: unknown) => Promise<unknown>;
 /**
  * Answers the calls of `req.svc`: they reach the vault as the application of the resource. Each
  * call asks for that application again, because its permissions may be revoked while the code runs.
+ * What the code is shown narrows its reach.
  */
 export function serviceCalls(
   { database, vault, logger }: Pick<ReactorContext, 'database' | 'vault' | 'logger'>,
   applicationNow: () => Promise<Principal | null>,
   traceId: string,
+  reach: Reach,
   opened = new OpenedValues(),
   sights?: Sights,
 ): ServiceCall {
@@ -34,7 +37,7 @@ export function serviceCalls(
     if (!application) throw new Problem('application_gone');
     const call = Object.hasOwn(calls, method) ? calls[method] : undefined;
     if (!call) throw new Problem('not_found', { detail: 'There is no such call.' });
-    const actor = { principal: application, traceId, sights };
+    const actor = { principal: application, traceId, sights, reach };
     const [first, second] = Array.isArray(params) ? (params as unknown[]) : [];
     const sql = database.shareOf(application.tenantId);
     opened.addStored(method, first, second);

@@ -77,8 +77,9 @@ interface RunOptions extends Partial<Omit<Invocation, keyof InvokedReactor>> {
 
 /** Invocations with a database, a vault and a runner. */
 export class SpecInvocations {
-  static async open(): Promise<SpecInvocations> {
-    const [testDatabase, runner] = await Promise.all([createTestDatabase(), startRunner()]);
+  /** `env`: of the runner. */
+  static async open(env: Readonly<Record<string, string>> = {}): Promise<SpecInvocations> {
+    const [testDatabase, runner] = await Promise.all([createTestDatabase(), startRunner({ env })]);
     return new SpecInvocations(testDatabase, runner);
   }
 
@@ -140,10 +141,10 @@ export class SpecInvocations {
     });
   }
 
-  async storeToken(data: unknown): Promise<string> {
+  async storeToken(data: unknown, destinations?: readonly string[]): Promise<string> {
     const actor = { principal: caller, traceId: 'spec' };
     const { view } = await this.database.transaction((sql) =>
-      this.context.vault.createToken(sql, actor, { data }),
+      this.context.vault.createToken(sql, actor, { data, destinations }),
     );
     return view.id;
   }

@@ -25,6 +25,7 @@ export { nameOf, objectOf, positiveOf, textOf } from './members';
 export {
   levelOf,
   parseRunOrder,
+  reachOf,
   processKey,
   runtimes,
   type Cancellation,

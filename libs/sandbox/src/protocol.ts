@@ -16,6 +16,9 @@ export const spokenVersions: SpokenVersions = { lowest: 2, highest: 3 };
 /** A runner of an earlier version would skip `network: false`, and let the code connect. */
 export const versionWithNetworkOff = 3;
 
+/** A runner of an earlier version would skip where the code may connect to. */
+export const versionWithReach = 3;
+
 /** The members of HELLO that say which versions a process speaks. 0.1.0 reads `version` alone. */
 export const helloOf = ({ lowest, highest }: SpokenVersions): JsonObject => ({
   version: lowest,

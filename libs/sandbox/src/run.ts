@@ -1,4 +1,4 @@
-import type { JsonObject } from './frames';
+import { FrameError, type JsonObject } from './frames';
 import { logLevels, type LogLevel } from './log-limits';
 import { oneOf, positiveOf, textOf } from './members';
 import { writeValue } from './values';
@@ -28,6 +28,8 @@ export interface RunOrder {
   readonly svc: boolean;
   /** False: the runner refuses every connection and look-up of the code. */
   readonly network: boolean;
+  /** The hosts that code may reach, as `hostPatternsOf` spells them. Undefined: any. */
+  readonly reach?: readonly string[] | undefined;
   readonly urgency: Urgency;
   readonly timeoutMs: number;
   readonly resultBytesMax: number;
@@ -35,7 +37,7 @@ export interface RunOrder {
   readonly input: Buffer;
 }
 
-export interface RunRequest extends Omit<RunOrder, 'input' | 'network'> {
+export interface RunRequest extends Omit<RunOrder, 'input' | 'network' | 'reach'> {
   readonly code: string;
   readonly args: unknown;
   readonly configuration: Readonly<Record<string, string>>;
@@ -63,6 +65,11 @@ export interface RunHooks {
   /** `svc.tokenize`, `svc.tokens.create`, …: `params` lists the arguments of the call. */
   onCall(method: string, params: unknown): Promise<unknown>;
   onLog?(line: LogLine): void;
+  /**
+   * The hosts that the code may reach now. It narrows with what the code is given, and the list is
+   * another one then.
+   */
+  reach?(): readonly string[] | undefined;
   signal?: Cancellation;
 }
 
@@ -83,7 +90,10 @@ export function processKey(run: ProcessKey): string {
 }
 
 /** The head and the value of the INVOKE that asks a runner for a run. */
-export function describeRun(request: RunRequest): {
+export function describeRun(
+  request: RunRequest,
+  reach?: readonly string[],
+): {
   readonly order: JsonObject;
   readonly input: string;
 } {
@@ -103,6 +113,7 @@ export function describeRun(request: RunRequest): {
     resultBytesMax: request.resultBytesMax,
     // Not sent where it is undefined.
     network: request.network,
+    reach,
   };
   return { order: order as unknown as JsonObject, input: writeValue({ args, configuration }) };
 }
@@ -119,11 +130,21 @@ export function parseRunOrder(head: JsonObject, input: Buffer): RunOrder {
     isolation: oneOf(['warm', 'run'] as const, isolation, 'isolation'),
     svc: head['svc'] === true,
     network: head['network'] !== false,
+    reach: reachOf(head),
     urgency: oneOf(urgencies, urgency, 'urgency'),
     timeoutMs: positiveOf(head, 'timeoutMs'),
     resultBytesMax: positiveOf(head, 'resultBytesMax'),
     input,
   };
+}
+
+/** The hosts in the head of an order, or of an answer to a call. */
+export function reachOf(head: JsonObject): readonly string[] | undefined {
+  const { reach } = head;
+  if (reach === undefined) return undefined;
+  const isList = Array.isArray(reach) && reach.every((one) => typeof one === 'string');
+  if (!isList) throw new FrameError('reach is no list of hosts');
+  return reach as string[];
 }
 
 /** The head of a line tells its level. The text is the value. */

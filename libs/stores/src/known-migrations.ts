@@ -16,4 +16,5 @@ export const knownMigrations: readonly string[] = [
   'AddSlugs0000000000014',
   'KeepDeployments0000000000015',
   'AddScrub0000000000025',
+  'BindTokensToDestinations0000000000021',
 ];

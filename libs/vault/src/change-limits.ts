@@ -1,7 +1,8 @@
-import type { Permission, Principal } from '@glovebox/access';
+import { isWithin, type Permission, type Principal } from '@glovebox/access';
 import { Problem } from '@glovebox/problems';
 import { wireName } from '@glovebox/wire';
-import { shownIn } from './sights/shown-tokens';
+import { patternsOf } from './destinations';
+import { shownIn, type Viewer } from './sights/shown-tokens';
 
 type Members = Readonly<Record<string, unknown>>;
 
@@ -45,6 +46,25 @@ export function refuseToUnmask(principal: Principal, from: string, to: string): 
   if (unmasked === undefined) return;
   throw new Problem('permission_denied', {
     detail: `In the new container ${unmasked} would show this caller more of the token.`,
+  });
+}
+
+/**
+ * Only an application that is trusted with data may let a token go further than before, and no code
+ * that holds bound values.
+ */
+export function refuseToFree(
+  { principal, reach }: Viewer,
+  before: readonly string[] | null,
+  after: readonly string[] | null,
+): void {
+  reach?.requireKept(after);
+  if (before === null || (principal.type !== 'public' && !reach?.isBound)) return;
+  const allowed = patternsOf(before);
+  if (after && patternsOf(after).every((one) => isWithin(one, allowed))) return;
+  throw new Problem('destination_not_allowed', {
+    detail:
+      'This caller may narrow the `destinations` of a token, and neither widen nor remove them.',
   });
 }
 

@@ -5,7 +5,7 @@ import { normalTokenId } from '@glovebox/expressions';
 import { invalid, notFound, Problem } from '@glovebox/problems';
 import type { Sealer } from '@glovebox/seal';
 import { fromWire, isJsonObject, mergePatch } from '@glovebox/wire';
-import { madeOfData, refuseToLearn, refuseToUnmask } from './change-limits';
+import { madeOfData, refuseToFree, refuseToLearn, refuseToUnmask } from './change-limits';
 import { refuseUnwieldy } from './document-bounds';
 import { KeyedHashes } from './fingerprints';
 import { OpeningBudget } from './openings/opening-budget';
@@ -29,6 +29,7 @@ const changeable = [
   'mask',
   'containers',
   'metadata',
+  'destinations',
   'searchIndexes',
   'fingerprintExpression',
   'expiresAt',
@@ -56,6 +57,7 @@ export async function updateToken(
     const token = validateToken(merged);
     requireGrant(actor, 'token:update', token.container);
     refuseToUnmask(actor.principal, row.container, token.container);
+    refuseToFree(actor, row.destinations, token.destinations);
     const sealed = await sealRow(sealer, new KeyedHashes(sealer), tenantId, token);
     await replaceRow(sql, { tenantId, modifiedBy: actorId }, sealed);
   }
@@ -177,6 +179,7 @@ async function documentOf(sealer: Sealer, row: LockedRow): Promise<Members> {
     ...options,
     containers: [row.container],
     metadata: row.metadata ?? {},
+    ...(row.destinations ? { destinations: row.destinations } : {}),
     ...(row.expiresAt ? { expiresAt: row.expiresAt.toISOString() } : {}),
   };
 }

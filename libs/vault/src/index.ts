@@ -2,6 +2,7 @@ export type { FoundParts } from './search/find-tokens';
 export { judgedPermissions, type TokenVerdict } from './judge-token';
 export { OpeningBudget } from './openings/opening-budget';
 export { decideShowing, requireShown, type Showing } from './sights/shown-again';
+export { elsewhere, Reach } from './reach';
 export type { Viewer } from './sights/shown-tokens';
 export { Sights, type Sight } from './sights/sights';
 export type { Use } from './statements/read-and-record';

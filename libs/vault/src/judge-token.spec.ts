@@ -4,6 +4,7 @@ import { Problem } from '@glovebox/problems';
 import { enterTenant } from '@glovebox/testing';
 import type { TokenVerdict } from './judge-token';
 import { useSpecVault } from './spec-vault';
+import { Reach } from './reach';
 
 const spec = useSpecVault();
 const tenantId = randomUUID();
@@ -62,7 +63,7 @@ async function served(
       ...{ tenantId, actorId: application.actorId, operation: 'proxy.invoke' },
       ...{ entityType: 'proxy', entityId: 'p', traceId: 'trace' },
     };
-    const values = await spec.vault.detokenize(application, use, [id]);
+    const values = await spec.vault.detokenize(application, use, [id], new Reach());
     return { isAllowed: true, data: values.get(id) };
   } catch (error) {
     if (error instanceof Problem && error.code === 'permission_denied') return { isAllowed: false };

@@ -7,6 +7,7 @@ import { placeOf } from './token';
 import type { Use } from './statements/read-and-record';
 import { TokenUses } from './statements/token-uses';
 import { Vault } from './vault';
+import { Reach } from './reach';
 
 const few = 1_000;
 const many = 1_000_000;
@@ -86,7 +87,7 @@ async function useSome({ vault, count }: Stock): Promise<number> {
     traceId: 'soak',
   };
   const startedAt = performance.now();
-  const values = await vault.detokenize(principal, use, [...ids]);
+  const values = await vault.detokenize(principal, use, [...ids], new Reach());
   const took = performance.now() - startedAt;
   for (const id of ids) expect(values.get(id)).toBe(id);
   return took;

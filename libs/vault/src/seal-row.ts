@@ -12,7 +12,7 @@ export async function sealRow(
   tenantId: string,
   token: ValidToken,
 ): Promise<SealedRow> {
-  const { id, isNamed, type, container, metadata, expiresAt, options } = token;
+  const { id, isNamed, type, container, metadata, destinations, expiresAt, options } = token;
   const seal = (column: 'data' | 'mask' | 'options', text: string): Promise<Buffer> =>
     sealer.seal(placeOf(tenantId, id, column), text);
   const hasOptions = Object.keys(options).length > 0;
@@ -22,6 +22,7 @@ export async function sealRow(
     type,
     container,
     metadata: JSON.stringify(metadata),
+    destinations,
     expiresAt,
     data: await seal('data', token.text),
     mask: token.mask === undefined ? null : await seal('mask', JSON.stringify(token.mask)),

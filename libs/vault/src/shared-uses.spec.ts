@@ -3,6 +3,7 @@ import type { AccessRule, Principal } from '@glovebox/access';
 import { toProblem } from '@glovebox/problems';
 import { usesOneByOne, Vault, type TokenInput, type Use } from './index';
 import { useSpecVault } from './spec-vault';
+import { Reach } from './reach';
 
 let oneByOne: Vault;
 
@@ -48,7 +49,7 @@ const store = (who: Principal, input: TokenInput): Promise<string> =>
 /** The answer to a use, and its lines of the audit log. */
 async function outcomeOf(by: Vault, who: Principal, ids: readonly string[]) {
   const use = useBy(who);
-  const answer = await by.detokenize(who, use, ids).then(
+  const answer = await by.detokenize(who, use, ids, new Reach()).then(
     (values) => ids.map((id) => values.get(id)),
     (error: unknown) => toProblem(error).body(),
   );

@@ -31,7 +31,10 @@ export async function storeTokens(
   tokens: readonly ValidToken[],
 ): Promise<StoredToken[]> {
   const { tenantId } = actor.principal;
-  for (const { container } of tokens) requireGrant(actor, 'token:create', container);
+  for (const { container, destinations } of tokens) {
+    requireGrant(actor, 'token:create', container);
+    actor.reach?.requireKept(destinations);
+  }
   const hashes = new KeyedHashes(sealer);
   const sealed: { readonly row: SealedRow; readonly name: string }[] = [];
   const pause = pauses();

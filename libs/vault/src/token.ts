@@ -10,6 +10,7 @@ export const tokenMembers = [
   'mask',
   'containers',
   'metadata',
+  'destinations',
   'searchIndexes',
   'fingerprintExpression',
   'deduplicateToken',
@@ -34,6 +35,8 @@ export interface TokenView extends TokenOptions {
   readonly data?: unknown;
   readonly containers: readonly string[];
   readonly metadata?: Readonly<Record<string, string>>;
+  /** Where the values may go. Absent: anywhere. */
+  readonly destinations?: readonly string[];
   readonly fingerprint?: string;
   readonly expiresAt?: Date;
   readonly createdBy?: string;
@@ -57,6 +60,7 @@ export interface TokenRow {
   readonly type: string;
   readonly container: string;
   readonly metadata: Readonly<Record<string, string>> | null;
+  readonly destinations: readonly string[] | null;
   readonly fingerprint: string | null;
   readonly expiresAt: Date | null;
   readonly createdBy: string | null;
@@ -88,6 +92,7 @@ export function toTokenView(
     ...options,
     containers: [row.container],
     ...(row.metadata && Object.keys(row.metadata).length > 0 ? { metadata: row.metadata } : {}),
+    ...(row.destinations === null ? {} : { destinations: row.destinations }),
     ...(row.fingerprint === null ? {} : { fingerprint: row.fingerprint }),
     ...(row.expiresAt ? { expiresAt: row.expiresAt } : {}),
     ...(row.createdBy ? { createdBy: row.createdBy } : {}),

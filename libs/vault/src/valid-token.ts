@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { mustBeDestinations, normalDestinations } from '@glovebox/access';
 import { isTokenId, normalTokenId, type Budget } from '@glovebox/expressions';
 import { invalid, isShowableName, type ProblemErrors } from '@glovebox/problems';
 import { fromWire, isInstant, isJsonObject, wireName } from '@glovebox/wire';
@@ -19,6 +20,7 @@ export interface ValidToken extends DerivedValues {
   readonly text: string;
   readonly options: TokenOptions;
   readonly metadata: Readonly<Record<string, string>>;
+  readonly destinations: readonly string[] | null;
   readonly expiresAt: Date | null;
   readonly deduplicate: boolean;
 }
@@ -85,10 +87,12 @@ function askedFor(given: TokenInput, kind: TokenType, errors: Errors, now = Date
     ];
   }
   const expiresAt = expiryOf(given.expiresAt, now, errors);
+  const destinations = destinationsIn(given.destinations, errors);
   if (typeof deduplicate !== 'boolean') errors.deduplicateToken = ['must be true or false'];
   return {
     container,
     metadata: metadata as Record<string, string>,
+    destinations,
     expiresAt,
     deduplicate: deduplicate === true,
     options: optionsOf(given, errors),
@@ -184,6 +188,13 @@ function unlike(metadata: unknown): string {
   const members = isJsonObject(metadata) ? Object.entries(metadata) : [];
   const [name = ''] = members.find((one) => !isMetadataMember(one)) ?? [];
   return isShowableName(name) ? `, unlike \`${name}\`` : '';
+}
+
+function destinationsIn(value: unknown, errors: Errors): readonly string[] | null {
+  if (value === undefined) return null;
+  const normal = normalDestinations(value);
+  if (!normal) errors.destinations = [mustBeDestinations];
+  return normal ?? null;
 }
 
 function expiryOf(value: unknown, now: number, errors: Errors): Date | null {

@@ -5,6 +5,7 @@ import { enterTenant } from '@glovebox/testing';
 import type { TokenInput, TokenView, Use } from './index';
 import { useSpecVault } from './spec-vault';
 import { placeOf } from './token';
+import { Reach } from './reach';
 
 const card = { number: '4242424242424242' };
 
@@ -72,7 +73,9 @@ describe('a stored token', () => {
   ])('gives back %s as it was', async (_, value) => {
     const who = principal(all);
     const { id } = await store(who, { data: value });
-    expect((await spec.vault.detokenize(who, useBy(who), [id])).get(id)).toEqual(value);
+    expect((await spec.vault.detokenize(who, useBy(who), [id], new Reach())).get(id)).toEqual(
+      value,
+    );
   });
 
   it('is shown without data to a plain permission, and with data to a rule that reveals', async () => {
@@ -94,7 +97,9 @@ describe('a stored token', () => {
     const { id } = await store(principal(all), { data: card });
     const other = principal(all);
     await expect(read(other, id)).rejects.toMatchObject({ status: 404 });
-    await expect(spec.vault.detokenize(other, useBy(other), [id])).rejects.toMatchObject({
+    await expect(
+      spec.vault.detokenize(other, useBy(other), [id], new Reach()),
+    ).rejects.toMatchObject({
       code: 'unknown_token',
     });
   });
@@ -108,7 +113,7 @@ describe('a stored token', () => {
       [id],
     );
     await expect(read(who, id)).rejects.toMatchObject({ status: 404 });
-    await expect(spec.vault.detokenize(who, useBy(who), [id])).rejects.toMatchObject({
+    await expect(spec.vault.detokenize(who, useBy(who), [id], new Reach())).rejects.toMatchObject({
       status: 400,
     });
   });
@@ -145,7 +150,7 @@ describe('a use of tokens', () => {
     const ids = [];
     for (const value of [1, 2, 3]) ids.push((await store(who, { data: value })).id);
     const use = useBy(who);
-    const values = await spec.vault.detokenize(who, use, ids);
+    const values = await spec.vault.detokenize(who, use, ids, new Reach());
     expect(ids.map((id) => values.get(id))).toEqual([1, 2, 3]);
     const lines = await spec.admin.query('SELECT * FROM audit_log WHERE trace_id = $1', [
       use.traceId,
@@ -168,10 +173,12 @@ describe('a use of tokens', () => {
     const { id } = await store(who, { data: card });
     await spec.admin.query('REVOKE INSERT ON audit_log FROM glovebox_data');
     try {
-      await expect(spec.vault.detokenize(who, useBy(who), [id])).rejects.toMatchObject({
-        code: 'service_unavailable',
-        status: 503,
-      });
+      await expect(spec.vault.detokenize(who, useBy(who), [id], new Reach())).rejects.toMatchObject(
+        {
+          code: 'service_unavailable',
+          status: 503,
+        },
+      );
     } finally {
       await spec.admin.query('GRANT INSERT ON audit_log TO glovebox_data');
     }
@@ -181,7 +188,9 @@ describe('a use of tokens', () => {
     const who = principal(all);
     const { id } = await store(who, { data: card });
     const use = useBy(who);
-    await expect(spec.vault.detokenize(who, use, [id, 'not-there'])).rejects.toMatchObject({
+    await expect(
+      spec.vault.detokenize(who, use, [id, 'not-there'], new Reach()),
+    ).rejects.toMatchObject({
       status: 400,
       detail: 'Not found: not-there.',
     });
@@ -201,8 +210,12 @@ describe('a use of tokens', () => {
       [{ container: '/general/', permissions: ['token:use'] }],
       owner.tenantId,
     );
-    expect((await spec.vault.detokenize(general, useBy(general), [id])).get(id)).toBe(1);
-    await expect(spec.vault.detokenize(general, useBy(general), [id, pci])).rejects.toMatchObject({
+    expect((await spec.vault.detokenize(general, useBy(general), [id], new Reach())).get(id)).toBe(
+      1,
+    );
+    await expect(
+      spec.vault.detokenize(general, useBy(general), [id, pci], new Reach()),
+    ).rejects.toMatchObject({
       status: 403,
     });
   });
@@ -211,7 +224,7 @@ describe('a use of tokens', () => {
     const owner = principal(all);
     const { id } = await store(owner, { type: 'card', data: card });
     const who = principal([], [{ transform: 'mask', permissions: ['token:use'] }], owner.tenantId);
-    const values = await spec.vault.detokenize(who, useBy(who), [id]);
+    const values = await spec.vault.detokenize(who, useBy(who), [id], new Reach());
     expect(values.get(id)).toEqual({ number: 'XXXXXXXXXXXX4242' });
   });
 
@@ -227,8 +240,10 @@ describe('a use of tokens', () => {
       { container: '/free/', permissions: ['token:use' as const] },
     ];
     const who = principal(['token:use'], rules, owner.tenantId);
-    expect((await spec.vault.detokenize(who, useBy(who), [other])).get(other)).toBe(1);
-    await expect(spec.vault.detokenize(who, useBy(who), [other, id])).rejects.toMatchObject({
+    expect((await spec.vault.detokenize(who, useBy(who), [other], new Reach())).get(other)).toBe(1);
+    await expect(
+      spec.vault.detokenize(who, useBy(who), [other, id], new Reach()),
+    ).rejects.toMatchObject({
       status: 403,
       detail: expect.stringMatching(detail) as unknown,
     });
@@ -306,7 +321,7 @@ describe('the largest token', () => {
     const value = `${'\u0000'.repeat(1_000)}${'x'.repeat(1024 * 1024 - 6_002)}`;
     expect(JSON.stringify(value)).toHaveLength(1024 * 1024);
     const { id } = await store(who, { data: value });
-    const values = await spec.vault.detokenize(who, useBy(who), [id]);
+    const values = await spec.vault.detokenize(who, useBy(who), [id], new Reach());
     expect(values.get(id) === value).toBe(true);
     await expect(store(who, { data: `${value}x` })).rejects.toMatchObject({ status: 400 });
   });
@@ -318,7 +333,7 @@ describe('a row that was moved', () => {
     const { id } = await store(owner, { data: card });
     await store(thief, { data: 'has a key' });
     await spec.admin.query('UPDATE tokens SET tenant_id = $1 WHERE id = $2', [thief.tenantId, id]);
-    await expect(spec.vault.detokenize(thief, useBy(thief), [id])).rejects.toThrow(
+    await expect(spec.vault.detokenize(thief, useBy(thief), [id], new Reach())).rejects.toThrow(
       'could not be opened',
     );
   });
@@ -331,7 +346,7 @@ describe('a row that was moved', () => {
       `UPDATE tokens SET data = (SELECT data FROM tokens WHERE id = $1) WHERE id = $2`,
       [from, to],
     );
-    await expect(spec.vault.detokenize(who, useBy(who), [to])).rejects.toThrow(
+    await expect(spec.vault.detokenize(who, useBy(who), [to], new Reach())).rejects.toThrow(
       'could not be opened',
     );
   });
@@ -376,7 +391,9 @@ describe('a value sealed in one column', () => {
     const { id } = await store(owner, { data: 'open', mask: 'sesame' });
     const who = principal([], [{ transform, permissions: ['token:use'] }], owner.tenantId);
     await spec.admin.query(`UPDATE tokens SET ${change} WHERE id = $1`, [id]);
-    await expect(spec.vault.detokenize(who, useBy(who), [id])).rejects.toThrow(/opened/);
+    await expect(spec.vault.detokenize(who, useBy(who), [id], new Reach())).rejects.toThrow(
+      /opened/,
+    );
   });
 });
 
@@ -396,7 +413,7 @@ describe('tokenizing a document', () => {
     expect(tokens.nothing).toBeNull();
     const [first] = tokens.cards;
     const ids = [tokens.name, first?.id ?? ''];
-    const values = await spec.vault.detokenize(who, useBy(who), ids);
+    const values = await spec.vault.detokenize(who, useBy(who), ids, new Reach());
     expect([...values.values()]).toEqual(expect.arrayContaining(['Ada', card]));
     expect(first?.type).toBe('token');
   });

@@ -17,6 +17,7 @@ import {
 import { parseSearchQuery, type Condition } from './search/search-query';
 import { showTokens, type Viewer } from './sights/shown-tokens';
 import type { Sights } from './sights/sights';
+import { boundsOf, elsewhere, type BoundToken, type Reach } from './reach';
 import { nothingToGive, outOfBounds } from './refusals';
 import type { SealedToken, Use } from './statements/read-and-record';
 import type { UseReader } from './statements/token-uses';
@@ -30,6 +31,8 @@ interface AskedOpening {
   readonly principal: Principal;
   readonly permission: Permission;
   readonly sights: Sights | undefined;
+  /** Undefined: the values are only shown. */
+  readonly reach: Reach | undefined;
 }
 
 /**
@@ -146,8 +149,8 @@ export class Vault {
       entityId: tenantId,
       traceId: actor.traceId,
     };
-    const { principal, sights } = actor;
-    const asked = { principal, permission: 'token:read', sights } as const;
+    const { principal, sights, reach } = actor;
+    const asked = { principal, permission: 'token:read', sights, reach } as const;
     const values = await this.#open(asked, use, template.tokenIds, new OpeningBudget());
     return template.renderInSlices(values);
   }
@@ -155,23 +158,36 @@ export class Vault {
   /**
    * Returns the values of tokens for one use: all of them or a Problem, and never without the
    * record. Unknown, foreign, deleted and expired ids get the same answer. All look-ups of one
-   * request share one opening budget.
+   * request share one opening budget, and narrow its reach before they give a value.
    */
   detokenize(
     principal: Principal,
     use: Use,
     tokenIds: readonly string[],
+    reach: Reach,
     opening = new OpeningBudget(),
     sights?: Sights,
   ): Promise<ReadonlyMap<string, unknown>> {
-    return this.#open({ principal, permission: 'token:use', sights }, use, tokenIds, opening);
+    const asked = { principal, permission: 'token:use', sights, reach } as const;
+    return this.#open(asked, use, tokenIds, opening);
+  }
+
+  /** Records that tokens were refused to a place that only the values of this use made known. */
+  async recordElsewhere(use: Use, tokenIds: readonly string[]): Promise<void> {
+    const limits = { bytesMax: 0, atOnceMax: 0 };
+    await this.uses.foresee({ use, grants: [], tokenIds: [...new Set(tokenIds)], limits });
   }
 
   /**
    * Refuses and records what `detokenize` would refuse by now, and opens nothing. The operation of
    * the use says in the audit log that no data was used yet.
    */
-  async foresee(principal: Principal, use: Use, tokenIds: readonly string[]): Promise<void> {
+  async foresee(
+    principal: Principal,
+    use: Use,
+    tokenIds: readonly string[],
+    reach: Reach,
+  ): Promise<void> {
     if (tokenIds.length === 0) return;
     const permission = 'token:use';
     const grants = grantsFor(principal, permission);
@@ -180,11 +196,22 @@ export class Vault {
     refuseUnknown(tokenIds, found);
     const bytes = found.reduce((sum, token) => sum + (token.bytes ?? Infinity), 0);
     if (bytes > openedBytesMax) throw refusalOf(permission, found);
+    reach.narrow(boundsOf(found, grants));
+  }
+
+  async #narrow(reach: Reach | undefined, use: Use, bounds: readonly BoundToken[]): Promise<void> {
+    try {
+      reach?.narrow(bounds);
+    } catch (error) {
+      const ids = bounds.map(({ id }) => id);
+      if (use.goesTo) await this.recordElsewhere(use, ids);
+      throw error;
+    }
   }
 
   /** Hot path of every call with expressions: no work per token but opening it. */
   async #open(
-    { principal, permission, sights }: AskedOpening,
+    { principal, permission, sights, reach }: AskedOpening,
     use: Use,
     tokenIds: readonly string[],
     opening: OpeningBudget,
@@ -204,11 +231,13 @@ export class Vault {
         const column = transform === 'reveal' ? 'data' : 'mask';
         return { place: placeOf(use.tenantId, id, column), sealed };
       });
+      await this.#narrow(reach, use, boundsOf(found, grants));
       const values = await opening.openAll(this.sealer, all);
       const byId = new Map<string, unknown>();
       found.forEach((token, at) => {
         byId.set(token.id, values[at]);
-        sights?.see(principal, permission, token);
+        const transform = token.transform === 'reveal' ? 'reveal' : 'mask';
+        sights?.see(principal, permission, { ...token, transform });
       });
       return byId;
     };
@@ -230,6 +259,7 @@ function isDeferred(found: readonly SealedToken[], bytesMax: number): boolean {
 /** Nothing is opened if one token gives nothing. The error names the worst reason of all tokens. */
 function refusalOf(permission: Permission, found: readonly SealedToken[]): Problem {
   const transforms = found.map(({ transform }) => transform);
+  const bound = found.filter(({ transform }) => transform === 'elsewhere');
   if (transforms.includes(null)) {
     const outside = found.filter(({ transform }) => transform === null);
     return outOfBounds(
@@ -237,6 +267,7 @@ function refusalOf(permission: Permission, found: readonly SealedToken[]): Probl
       outside.map(({ container }) => container),
     );
   }
+  if (bound.length > 0) return elsewhere(bound.map(({ id }) => id));
   if (found.every(({ bytes }) => bytes !== null)) return tooManyBytes();
   return nothingToGive(permission, transforms.includes('redact') ? 'redact' : 'mask');
 }

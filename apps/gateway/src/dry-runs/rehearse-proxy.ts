@@ -11,13 +11,14 @@ import { inSlices } from '@glovebox/expressions';
 import { notFound, Problem, toProblem } from '@glovebox/problems';
 import { OpenedValues, redactedValue, type KnownToRun } from '@glovebox/reactors';
 import type { RunRecord } from '@glovebox/runs';
+import { Reach } from '@glovebox/vault';
 import type { InvokedProxy } from '../call/caller';
 import { CallerRequest } from '../connection/caller-request';
 import { answeredHeaders, forwardedHeaders, withoutNames } from '../connection/forwarded-headers';
 import type { OutgoingBody } from '../connection/request-body';
 import type { GatewayContext } from '../context';
 import { destinationOf } from '../proxy/destination-url';
-import { prepareWhole, type ReceivedRequest } from '../proxy/proxy-handler';
+import { prepareWhole, refuseElsewhere, type ReceivedRequest } from '../proxy/proxy-handler';
 import { headersAfter } from '../proxy/transforms/head-steps';
 import { seenHeaders } from '../proxy/transforms/seen-by-code';
 import type { Transforming } from '../proxy/transforms/run-transform';
@@ -86,14 +87,15 @@ export async function rehearseProxy(
   const req = requestOf(order);
   const { suffix, query } = order.request;
   const head = { suffix, query, headers: forwardedHeaders(req.rawHeaders, ctx.headers) };
-  const received: ReceivedRequest = { req, res, decision, call, room, head, isDry: true };
+  const reach = new Reach();
+  const received: ReceivedRequest = { req, res, decision, call, room, head, reach, isDry: true };
   const body = bytesOf(order.request.body);
   let prepared: Prepared | undefined;
   let side: 'request' | 'answer' = 'request';
   const made: { -readonly [Part in 'request' | 'answer']?: ProxyAnswer[Part] } = {};
   let error: { readonly thrown: unknown } | undefined;
   const transforming = (): Transforming => ({
-    ...{ res, call, room, decision, isDry: true, secrets: keptValues(proxy, order) },
+    ...{ res, call, room, decision, reach, isDry: true, secrets: keptValues(proxy, order) },
     opened: prepared?.opened ?? new Map<string, unknown>(),
   });
   try {
@@ -104,6 +106,7 @@ export async function rehearseProxy(
     if ('answer' in outgoing) made.answer = shown(outgoing.answer);
     else {
       const url = destinationOf(proxy.destinationUrl, outgoing.suffix, outgoing.query);
+      if (!reach.allows(url)) await refuseElsewhere(ctx, received);
       made.request = {
         method: order.request.method,
         url: url.origin + url.target,

@@ -1,9 +1,12 @@
+import { hostPatternsOf } from '@glovebox/access';
 import { Problem } from '@glovebox/problems';
+import type { Use } from '@glovebox/vault';
 
 interface DestinationUrl {
   readonly origin: string;
   /** The value of the Host header. */
   readonly host: string;
+  readonly path: string;
   /** Path and query as the destination gets them, byte for byte. */
   readonly target: string;
 }
@@ -22,10 +25,12 @@ export function destinationOf(
   const fullPath = suffix === '' ? path : path.replace(/\/+$/, '') + suffix;
   const joint = ownQuery !== '' && query !== '' ? '&' : '';
   const search = ownQuery + joint + query;
+  const sentPath = fullPath === '' ? '/' : fullPath;
   return {
     origin,
     host,
-    target: (fullPath === '' ? '/' : fullPath) + (search === '' ? '' : `?${search}`),
+    path: sentPath,
+    target: search === '' ? sentPath : `${sentPath}?${search}`,
   };
 }
 
@@ -33,11 +38,18 @@ export function destinationHostOf(destinationUrl: string): string {
   return partsOf(destinationUrl).host;
 }
 
+/** What a use of tokens says of where their values go. */
+export function goingTo(destinationUrl: string): Pick<Use, 'destinationHost' | 'goesTo'> {
+  const { host, goesTo } = partsOf(destinationUrl);
+  return { destinationHost: host, goesTo };
+}
+
 interface Parts {
   readonly origin: string;
   readonly host: string;
   readonly path: string;
   readonly ownQuery: string;
+  readonly goesTo: readonly string[];
 }
 
 const known = new Map<string, Parts>();
@@ -55,6 +67,7 @@ function partsOf(destinationUrl: string): Parts {
     host,
     path: queryAt < 0 ? rest : rest.slice(0, queryAt),
     ownQuery: queryAt < 0 ? '' : rest.slice(queryAt + 1),
+    goesTo: hostPatternsOf(origin),
   };
   if (known.size >= knownMax) known.clear();
   known.set(destinationUrl, parts);

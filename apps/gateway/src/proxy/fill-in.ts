@@ -17,7 +17,7 @@ import {
   type Template,
 } from '@glovebox/expressions';
 import { readAtMost } from '@glovebox/wire';
-import { OpeningBudget, type Use } from '@glovebox/vault';
+import { OpeningBudget, type Reach, type Use } from '@glovebox/vault';
 import type { Room } from '../call/call-shares';
 import type { ProxyDecision } from '../call/caller';
 import type { CallerRequest } from '../connection/caller-request';
@@ -52,6 +52,7 @@ interface Filling {
   readonly decision: ProxyDecision;
   readonly caller: Principal;
   readonly use: Use;
+  readonly reach: Reach;
   readonly call: Call;
   readonly room: Room;
   /** The body, if a transform has read it whole. */
@@ -99,7 +100,7 @@ export function filledInOf({ capture, putIn }: Call): Budget['onFilledIn'] {
 
 async function replaceIn(
   ctx: GatewayContext,
-  { req, head, decision, caller, use, call, room, whole, keepsOpened = false }: Filling,
+  { req, head, decision, caller, use, reach, call, room, whole, keepsOpened = false }: Filling,
   text: BodyText | undefined,
 ): Promise<Filled> {
   const tally = new Tally();
@@ -112,7 +113,7 @@ async function replaceIn(
   const headTemplate = mayHoldExpression(head) ? templateOf(head, tally) : undefined;
   const resolve = async (ids: readonly string[]): Promise<Values> => {
     await decision.confirm();
-    const values = await ctx.vault.detokenize(caller, use, ids, opening);
+    const values = await ctx.vault.detokenize(caller, use, ids, reach, opening);
     noteTokens(call, ids);
     // The values of a streamed body leave at once.
     await decision.confirm();

@@ -3,7 +3,7 @@ import type { Principal } from '@glovebox/access';
 import { Decision, type DefinitionSnapshot } from '@glovebox/definitions';
 import { hopHeader } from '@glovebox/egress';
 import { Problem } from '@glovebox/problems';
-import type { Use } from '@glovebox/vault';
+import { elsewhere, Reach, type Use } from '@glovebox/vault';
 import { traceHeader } from '@glovebox/wire';
 import { admitCall, type Room } from '../call/call-shares';
 import {
@@ -20,7 +20,7 @@ import { admitBody, hasBody } from '../connection/intake';
 import type { GatewayContext } from '../context';
 import type { Call } from '../observing/call';
 import { passTraceOn } from '../observing/tracer';
-import { destinationHostOf, destinationOf } from './destination-url';
+import { destinationHostOf, destinationOf, goingTo } from './destination-url';
 import { asSent, fillIn, mustBeScanned, type RequestHead } from './fill-in';
 import { forward } from './forward';
 import { takeProxyKey } from './proxy-key';
@@ -90,7 +90,8 @@ export async function callProxy(
   if (isUpgrade(req)) refuseUpgrade(proxy);
   if (proxy.scrub) call.putIn = new PutIn();
   const head = { suffix, query, headers: forwardedHeaders(req.rawHeaders, ctx.headers) };
-  const received = { req, res, decision, call, room, head };
+  const reach = new Reach();
+  const received = { req, res, decision, call, room, head, reach };
   ctx.captures.begin(definitions, received);
   const filled = goesAsItIs(received) ? passedThrough(req, head) : await prepare(ctx, received);
   const prepared = mayAppend(proxy) ? await withAppended(ctx, received, filled) : filled;
@@ -108,6 +109,7 @@ export async function callProxy(
   // Added last, after the headers of callers and transforms.
   lines.push(hopHeader, ctx.hopMarker);
   const url = destinationOf(proxy.destinationUrl, outgoing.suffix, outgoing.query);
+  if (!reach.allows(url)) await refuseElsewhere(ctx, received);
   if (!decision.isConfirmed()) await decision.confirm();
   const destination = ctx.destinations.find(proxy.tenantId, url.origin, proxy.tls);
   const request = {
@@ -134,9 +136,9 @@ export async function callProxy(
 }
 
 const transformingOf = (
-  { res, call, room, decision }: ReceivedRequest,
+  { res, call, room, decision, reach }: ReceivedRequest,
   { opened, appended }: Prepared,
-): Transforming => ({ res, call, room, decision, opened, appended });
+): Transforming => ({ res, call, room, decision, reach, opened, appended });
 
 /** Hot path: adds nothing to what was found unless steps put values in. */
 function withAppender(now: DefinitionSnapshot, found: ProxyCall): ProxyCall {
@@ -206,8 +208,22 @@ export interface ReceivedRequest {
   readonly call: Call;
   readonly room: Room;
   readonly head: RequestHead;
+  /** Where the values of the call may go. */
+  readonly reach: Reach;
   /** Nothing leaves, and what was put in is not shown. */
   readonly isDry?: boolean;
+}
+
+/** Refuses a place that the data of the call may not go to, and records that. */
+export async function refuseElsewhere(
+  ctx: Pick<GatewayContext, 'vault'>,
+  received: ReceivedRequest,
+): Promise<never> {
+  const { reach, decision } = received;
+  const { tokenIds } = reach;
+  const use = useBy(received, decision.decided.caller?.actorId ?? null);
+  await ctx.vault.recordElsewhere(use, tokenIds);
+  throw elsewhere(tokenIds);
 }
 
 /** True when the request needs no expressions replaced and no transform. */
@@ -249,13 +265,12 @@ export async function prepareWhole(
   received: ReceivedRequest,
   whole: Buffer | undefined,
 ): Promise<Prepared> {
-  const { req, res, decision, call, room, head, isDry = false } = received;
+  const { req, res, decision, call, room, head, reach, isDry = false } = received;
   const { proxy, caller } = decision.decided;
   if (!isFilledIn(proxy, caller)) {
     return { ...asSent(req, head, whole), whole, spared: undefined, opened: nothing };
   }
   const spared = whole && (await sparedBy(proxy, head.headers, whole, room));
-  const use = useBy(received, caller.actorId);
   const scanned = spared ? Buffer.from(spared.text) : whole;
   const filling = {
     req,
@@ -263,7 +278,8 @@ export async function prepareWhole(
     head,
     decision,
     caller,
-    use,
+    use: useBy(received, caller.actorId),
+    reach,
     call,
     room,
     whole: scanned,
@@ -274,7 +290,7 @@ export async function prepareWhole(
 }
 
 /** The use of data by this call, as the audit log has it. */
-function useBy({ decision, call, isDry = false }: ReceivedRequest, actorId: string): Use {
+function useBy({ decision, call, isDry = false }: ReceivedRequest, actorId: string | null): Use {
   const { proxy } = decision.decided;
   return {
     tenantId: proxy.tenantId,
@@ -283,6 +299,6 @@ function useBy({ decision, call, isDry = false }: ReceivedRequest, actorId: stri
     entityType: 'proxy',
     entityId: proxy.id ?? 'ephemeral',
     traceId: call.traceId,
-    destinationHost: destinationHostOf(proxy.destinationUrl),
+    ...goingTo(proxy.destinationUrl),
   };
 }

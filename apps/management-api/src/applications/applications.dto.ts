@@ -27,6 +27,7 @@ import { givenValues, readListQuery, type ListQuery } from '../lists/listing';
 import { toStamps, type Answer, type Stamps } from '../changes/created-and-modified';
 import { WithSlug } from '../changes/slug';
 import { AllowedOrigins } from '../validation/allowed-origins';
+import { Destinations } from '../validation/destinations';
 import { IsInstant, TextLength, WithoutNul } from '../validation/decorators';
 import {
   containerMax,
@@ -68,6 +69,10 @@ class RuleInput {
   @ArrayMaxSize(listEntriesMax)
   @IsIn(permissions, { each: true })
   permissions!: Permission[];
+
+  @IsOptional()
+  @Destinations()
+  destinations?: string[];
 }
 
 class ApplicationInput extends WithSlug {
@@ -175,6 +180,7 @@ interface RuleResponse {
   container: string;
   transform: Transform;
   permissions: Permission[];
+  destinations?: string[];
 }
 
 /** The document that a PUT would take to leave the application as it is. */
@@ -197,6 +203,7 @@ export function toApplicationResponse(row: Application, answer: Answer): Applica
       container: rule.container,
       transform: rule.transform,
       permissions: [...rule.permissions],
+      ...(rule.destinations ? { destinations: [...rule.destinations] } : {}),
     })),
     ...(row.expiresAt ? { expires_at: row.expiresAt.toISOString() } : {}),
     ...(row.allowedOrigins.length > 0 ? { allowed_origins: row.allowedOrigins } : {}),

@@ -3,6 +3,8 @@ import type { EntityManager } from 'typeorm';
 import {
   applicationDeleted,
   mayHold,
+  normalDestinations,
+  type AccessRule,
   type Actor,
   type ApplicationType,
   type Permission,
@@ -149,10 +151,16 @@ export function applicationColumns(input: UpdateApplication) {
       container: rule.container.toLowerCase(),
       transform: rule.transform,
       permissions: [...new Set(rule.permissions)],
+      ...boundOf(rule.destinations),
     })),
     expiresAt: expires_at === undefined ? null : new Date(expires_at),
     allowedOrigins: allowed_origins,
   };
+}
+
+function boundOf(list: readonly string[] | undefined): Pick<AccessRule, 'destinations'> {
+  const destinations = normalDestinations(list);
+  return destinations ? { destinations } : {};
 }
 
 /** Requires at least one permission or rule, and refuses what the type may not hold. */

@@ -1,4 +1,4 @@
-import { applicationTypes, permissions } from '@glovebox/access';
+import { applicationTypes, destinationsMax, permissions } from '@glovebox/access';
 import { runtimes } from '@glovebox/sandbox';
 import { rulesMax } from '../applications/applications.dto';
 import { parametersMax } from '../reactor-formulas/reactor-formulas.dto';
@@ -65,13 +65,21 @@ const made = ({ always, sometimes, ...rest }: Members): Schema => ({
   example: { ...rest.example, ...created },
 });
 
-const rule = object({
-  description: text,
-  priority: whole,
-  container: text,
-  transform: oneOf(['reveal', 'mask', 'redact']),
-  permissions: listOf(oneOf(permissions), listEntriesMax),
-});
+const destinations: Schema = {
+  ...listOf(text, destinationsMax),
+  description: 'Where the values may go. Left out: anywhere.',
+};
+
+const rule = object(
+  {
+    description: text,
+    priority: whole,
+    container: text,
+    transform: oneOf(['reveal', 'mask', 'redact']),
+    permissions: listOf(oneOf(permissions), listEntriesMax),
+  },
+  { destinations },
+);
 
 const allowedOrigins: Schema = {
   ...listOf(text, allowedOriginsMax),
@@ -244,6 +252,7 @@ const token: Members = {
       description: 'The mask as it was given. Without one, the mask of the type applies.',
     },
     metadata: mapOf(text),
+    destinations,
     fingerprint: { ...text, description: 'Equal for tokens of the same type and data.' },
     fingerprint_expression: text,
     search_indexes: listOf(text, searchIndexesMax),

@@ -71,6 +71,7 @@ const texts: Readonly<Record<string, string>> = {
   priority: 'Rules are tried from 1 upwards. The first that covers a token decides.',
   container: 'Tokens in this container and below it.',
   transform: 'How much of the data is shown.',
+  destinations: 'Where the values may go: hosts, with a port or the beginning of a path.',
   allowed_origins: 'The origins of the pages in browsers that may call.',
   token_id: 'The token that is asked about.',
   permission: 'The permission that is asked about.',

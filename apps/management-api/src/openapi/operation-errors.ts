@@ -27,6 +27,7 @@ const ofRuns: readonly ProblemCode[] = [
   'invalid_expression',
   'unknown_token',
   'permission_denied',
+  'destination_not_allowed',
   'not_found',
   'changed_meanwhile',
   'application_gone',
@@ -124,7 +125,7 @@ const ofConsole: ReadonlySet<string> = new Set(['session_ended', 'misdirected_re
 /** Of paths alone: the methods that they take have operations. */
 const ofNoOperation: ReadonlySet<string> = new Set(['method_not_allowed']);
 /** Only under `proxy_error`. */
-const ofProxiesAlone = /^(?:destination_|proxy_key_missing$)/;
+const ofProxiesAlone = /^(?:destination_(?!not_allowed)|proxy_key_missing$)/;
 
 /** Those that a caller of the API can get. */
 export const documentedCodes = (Object.keys(problemCatalogue) as ProblemCode[]).filter(
@@ -137,6 +138,9 @@ const more: Partial<Record<ProblemCode, object>> = {
   invalid_json: { detail: 'Unexpected } at line 1, character 12.' },
   invalid_api_key: { detail: 'Send the key of an application in the header SVC-API-KEY.' },
   permission_denied: { detail: 'The permission token:read is needed.' },
+  destination_not_allowed: {
+    detail: 'The destination of this call is none of those of the token sk_live.',
+  },
   not_found: { detail: 'There is no proxy with this id.' },
   conflict: { detail: 'Reactors use this formula.' },
   invalid_code: {

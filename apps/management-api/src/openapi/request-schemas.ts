@@ -1,4 +1,5 @@
 import { deployedItems, deploymentItemsMax } from '../deployments/deployments.dto';
+import { destinationCharactersMax } from '@glovebox/access';
 import type { StringMapRule } from '../validation/decorators';
 import { membersOf, type Dto, type DtoMember, type Rule } from '../validation/dto-members';
 import { mapMembersMax, mapValueMax, originMax } from '../validation/resource-limits';
@@ -25,6 +26,7 @@ const keywords: Readonly<Record<string, (...args: never[]) => Schema>> = {
   arrayMinSize: (minItems: number) => ({ minItems }),
   arrayMaxSize: (maxItems: number) => ({ maxItems }),
   isOrigin: () => ({ ...text, maxLength: originMax }),
+  isDestination: () => ({ ...text, minLength: 1, maxLength: destinationCharactersMax }),
   arrayUnique: () => ({ uniqueItems: true }),
   // The schema comes from the class of the member.
   isObject: () => ({}),

@@ -1,3 +1,4 @@
+import { destinationCharactersMax, destinationsMax } from '@glovebox/access';
 import { searchIndexesMax, tokenTypes } from '@glovebox/vault';
 import {
   containerMax,
@@ -14,6 +15,10 @@ export const tokenMembers = {
   type: oneOf(tokenTypes),
   containers: listOf({ ...text, maxLength: containerMax, pattern: containerPath.source }, 1),
   metadata: { ...mapOf({ ...text, maxLength: mapValueMax }), maxProperties: mapMembersMax },
+  destinations: {
+    ...listOf({ ...text, maxLength: destinationCharactersMax }, destinationsMax),
+    minItems: 1,
+  },
   search_indexes: listOf(expression, searchIndexesMax),
   fingerprint_expression: expression,
 } as const;

@@ -79,6 +79,7 @@ export const tokenOperations: Readonly<Record<string, OperationText>> = {
       forPages,
     patches: TokenChange,
     answer: 'Token',
+    errors: ['destination_not_allowed'],
     body: { metadata: { order: null, customer: '12' }, expires_at: '2030-01-31T12:00:00Z' },
   },
   'DELETE /tokens/{id}': { id: 'deleteToken', summary: 'Delete a token' },

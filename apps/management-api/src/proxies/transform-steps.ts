@@ -254,6 +254,7 @@ const tokenMembers = [
   'containers',
   'mask',
   'metadata',
+  'destinations',
   'search_indexes',
   'fingerprint_expression',
   'deduplicate_token',

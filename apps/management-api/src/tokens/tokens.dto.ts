@@ -15,6 +15,7 @@ import { invalid } from '@glovebox/problems';
 import { tokenFilterOf, type TokenFilter } from '@glovebox/vault';
 import { queryReadBy } from '../http/request';
 import { givenValues, readPage } from '../lists/listing';
+import { Destinations } from '../validation/destinations';
 import {
   IsAnyJson,
   IsInstant,
@@ -42,6 +43,10 @@ export class TokenChange {
   @IsOptional()
   @IsStringMap()
   metadata?: Record<string, string>;
+
+  @IsOptional()
+  @Destinations()
+  destinations?: string[];
 
   @IsOptional()
   @IsArray()

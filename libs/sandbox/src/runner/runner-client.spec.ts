@@ -11,6 +11,7 @@ import { encodeFrame, FrameDecoder, type JsonObject } from '../frames';
 import type { RunOutcome } from '../outcome';
 import type { RunRequest } from '../run';
 import { createRunnerClient, type RunnerClient } from './runner-client';
+import { writeValue } from '../values';
 
 const folder = mkdtempSync(join(tmpdir(), 'glovebox-client-'));
 const closers: (() => void)[] = [];
@@ -175,6 +176,79 @@ describe('a run without the network', () => {
     expect(await made.run(off, hooks)).toMatchObject({ kind: 'returned' });
     expect(await made.run(request, hooks)).toMatchObject({ kind: 'returned' });
     expect(orders.map(({ network }) => network)).toEqual([false, undefined]);
+  });
+});
+
+describe('a run whose code may not connect everywhere', () => {
+  const reach = ['allowed.test'];
+
+  it('is given to no runner of an earlier version, which would let it connect', async () => {
+    const { url, runs } = await listen('unbound', fine);
+    const bound = { ...hooks, reach: () => reach };
+    expect(await client(url).run(request, bound)).toMatchObject({ kind: 'no_capacity' });
+    expect(runs()).toBe(0);
+  });
+
+  it('tells a runner that knows it, with the order and with each answer that narrows', async () => {
+    const heads: unknown[] = [];
+    const path = join(folder, 'bound');
+    let now: string[] | undefined;
+    const server = createServer((socket) => {
+      let run = 0;
+      const ask = (id: number) => socket.write(encodeFrame('RPC', { id, run, method: 'svc.x' }));
+      const decoder = new FrameDecoder((frame) => {
+        if (frame.type === 'HELLO') socket.write(encodeFrame('READY', { version: 3 }));
+        else if (frame.type === 'INVOKE') {
+          run = frame.head['run'] as number;
+          heads.push((frame.head['order'] as JsonObject)['reach']);
+          ask(1);
+        } else if (frame.type === 'RPCRES') {
+          const { id, reach } = frame.head;
+          heads.push(reach);
+          if (id === 1) ask(2);
+          else socket.write(encodeFrame('RESULT', { run, kind: 'returned' }, writeValue(null)));
+        }
+      });
+      socket.on('data', (chunk) => decoder.push(chunk)).on('error', () => undefined);
+    }).listen(path);
+    await once(server, 'listening');
+    closers.push(() => void server.close());
+    const onCall = (): Promise<unknown> => {
+      now = reach;
+      return Promise.resolve(1);
+    };
+    const outcome = await client(`unix:${path}`).run(request, { onCall, reach: () => now });
+    expect(outcome).toMatchObject({ kind: 'returned' });
+    expect(heads).toEqual([undefined, reach, undefined]);
+  });
+
+  it('gets no answer from svc that would narrow it, of a runner of an earlier version', async () => {
+    const path = join(folder, 'unbound-answers');
+    const answers: unknown[] = [];
+    const server = createServer((socket) => {
+      let run = 0;
+      const decoder = new FrameDecoder((frame) => {
+        if (frame.type === 'HELLO') {
+          socket.write(encodeFrame('READY', { version: firstReleased }));
+        } else if (frame.type === 'INVOKE') {
+          run = frame.head['run'] as number;
+          socket.write(encodeFrame('RPC', { id: 1, run, method: 'svc.x' }));
+        } else if (frame.type === 'RPCRES') {
+          answers.push(frame.head['ok'], String(frame.value));
+          socket.write(encodeFrame('RESULT', { run, kind: 'returned' }, writeValue(null)));
+        }
+      });
+      socket.on('data', (chunk) => decoder.push(chunk)).on('error', () => undefined);
+    }).listen(path);
+    await once(server, 'listening');
+    closers.push(() => void server.close());
+    let now: string[] | undefined;
+    const onCall = (): Promise<unknown> => {
+      now = reach;
+      return Promise.resolve('secret');
+    };
+    await client(`unix:${path}`).run(request, { onCall, reach: () => now });
+    expect(answers).toEqual([false, expect.not.stringContaining('secret')]);
   });
 });
 

@@ -20,6 +20,7 @@ import {
   spokenBy,
   spokenVersions,
   versionWithNetworkOff,
+  versionWithReach,
   type SpokenVersions,
 } from '../protocol';
 import type { LargeCalls } from '../large-calls';
@@ -34,6 +35,8 @@ interface OpenRun {
   readonly code: string;
   readonly hooks: RunHooks;
   callsOpen: number;
+  /** What the runner was told last. */
+  reach: readonly string[] | undefined;
   settle(outcome: RunOutcome): void;
 }
 
@@ -124,7 +127,8 @@ export class RunnerConnection {
     if (hooks.signal?.aborted) return Promise.resolve(cancelledOutcome);
     if (this.isClosed || this.isLeaving || this.link?.lanes.isFull(tenantId) !== false)
       return Promise.resolve({ kind: 'no_capacity' });
-    if (request.network === false && this.link.version < versionWithNetworkOff)
+    const reach = hooks.reach?.();
+    if (!isSpoken(this.link.version, request, reach))
       return Promise.resolve({ kind: 'no_capacity', runtime: 'not_offered' });
     return new Promise((resolve) => {
       this.lastId += 1;
@@ -142,10 +146,10 @@ export class RunnerConnection {
         resolve(outcome);
         if (this.runs.size === 0) this.rest();
       };
-      this.runs.set(id, { tenantId, code, hooks, callsOpen: 0, settle });
+      this.runs.set(id, { tenantId, code, hooks, callsOpen: 0, reach, settle });
       hooks.signal?.addEventListener('abort', cancel);
       try {
-        const { order, input } = describeRun(request);
+        const { order, input } = describeRun(request, reach);
         this.send(tenantId, 'INVOKE', { run: id, order }, input);
       } catch (error) {
         if (!(error instanceof FrameError)) throw error;
@@ -337,11 +341,19 @@ export class RunnerConnection {
     }
   }
 
-  private answer({ tenantId }: OpenRun, id: number, { ok, value }: Answer): void {
+  private answer(run: OpenRun, id: number, { ok, value }: Answer): void {
+    const { tenantId } = run;
+    const reach = run.hooks.reach?.();
+    const isNarrower = reach !== run.reach;
+    if (isNarrower && (this.link?.version ?? 0) < versionWithReach) {
+      return void this.send(tenantId, 'RPCRES', { id, ok: false }, refused(unbounded).value);
+    }
+    run.reach = reach;
+    const told = isNarrower ? { reach } : {};
     try {
-      this.send(tenantId, 'RPCRES', { id, ok }, value);
+      this.send(tenantId, 'RPCRES', { id, ok, ...told }, value);
     } catch {
-      this.send(tenantId, 'RPCRES', { id, ok: false }, refused(uncarried).value);
+      this.send(tenantId, 'RPCRES', { id, ok: false, ...told }, refused(uncarried).value);
     }
   }
 
@@ -352,6 +364,19 @@ export class RunnerConnection {
   }
 }
 
+/** A runner that skips what it does not know would let the code go anywhere. */
+const isSpoken = (
+  version: number,
+  { network }: RunRequest,
+  reach: readonly string[] | undefined,
+): boolean =>
+  (network !== false || version >= versionWithNetworkOff) &&
+  (reach === undefined || version >= versionWithReach);
+
+const unbounded = {
+  message: 'The runner is of a release that cannot keep the values to their destinations.',
+  status: 503,
+};
 const uncarried = { message: 'The answer of the call cannot be carried.', status: 500 };
 const unreadable = { message: 'The arguments of the call cannot be read.', status: 400 };
 

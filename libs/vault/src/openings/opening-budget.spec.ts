@@ -4,6 +4,7 @@ import type { Sql } from '@glovebox/database';
 import { waitFor } from '@glovebox/testing';
 import { OpeningBudget, type TokenInput, type TokenView, type Use } from '../index';
 import { useSpecVault } from '../spec-vault';
+import { Reach } from '../reach';
 
 const mebibyte = 1024 * 1024;
 /** With 1 MiB of data each: sealed, all together are more than 10 MiB. */
@@ -68,20 +69,24 @@ beforeAll(async () => {
 describe('one request', () => {
   it('opens at most 10 MiB of tokens in all, and a refusal is recorded', async () => {
     const use = newUse();
-    const refused = spec.vault.detokenize(caller, use, large);
+    const refused = spec.vault.detokenize(caller, use, large, new Reach());
     await expect(refused).rejects.toMatchObject(tooLarge(/10485760 bytes/));
     expect(await linesOf(use)).toEqual([{ outcome: 'refused', tokens: 10 }]);
-    expect((await spec.vault.detokenize(caller, newUse(), large.slice(1))).size).toBe(9);
+    expect((await spec.vault.detokenize(caller, newUse(), large.slice(1), new Reach())).size).toBe(
+      9,
+    );
   });
 
   it('waits for a place to open much, one per tenant at a time, and is recorded once', async () => {
     const release = await spec.vault.largeOpenings.shares.take(caller.tenantId);
     const small = await create({ data: 1 });
     const use = newUse();
-    const waiting = spec.vault.detokenize(caller, use, large.slice(1));
+    const waiting = spec.vault.detokenize(caller, use, large.slice(1), new Reach());
     await waitFor(() => spec.vault.largeOpenings.shares.state.waiting === 1);
     expect(await linesOf(use)).toEqual([]);
-    expect((await spec.vault.detokenize(caller, newUse(), [small])).get(small)).toBe(1);
+    expect((await spec.vault.detokenize(caller, newUse(), [small], new Reach())).get(small)).toBe(
+      1,
+    );
     release();
     expect((await waiting).size).toBe(9);
     expect(await linesOf(use)).toEqual([{ outcome: 'success', tokens: 9 }]);
@@ -91,26 +96,27 @@ describe('one request', () => {
 
   it('opens at most 10 MiB over all its look-ups together', async () => {
     const opening = new OpeningBudget();
-    const look = (ids: string[]) => spec.vault.detokenize(caller, newUse(), ids, opening);
+    const look = (ids: string[]) =>
+      spec.vault.detokenize(caller, newUse(), ids, new Reach(), opening);
     await look(large.slice(0, 5));
     await look(large.slice(5, 9));
     await expect(look(large.slice(9))).rejects.toMatchObject(tooLarge(/10485760 bytes/));
   });
 
   it('opens tokens of at most 200,000 values in all', async () => {
-    const opened = await spec.vault.detokenize(caller, newUse(), intricate.slice(1));
+    const opened = await spec.vault.detokenize(caller, newUse(), intricate.slice(1), new Reach());
     const written = JSON.stringify(listOf(100_000));
     expect([...opened.values()].map((value) => JSON.stringify(value) === written)).toEqual([
       true,
       true,
     ]);
-    const refused = spec.vault.detokenize(caller, newUse(), intricate);
+    const refused = spec.vault.detokenize(caller, newUse(), intricate, new Reach());
     await expect(refused).rejects.toMatchObject(tooLarge(/200000 values/));
   });
 
   it('parses none of its tokens if together they hold too many values', async () => {
     const parse = jest.spyOn(JSON, 'parse');
-    await expect(spec.vault.detokenize(caller, newUse(), intricate)).rejects.toThrow();
+    await expect(spec.vault.detokenize(caller, newUse(), intricate, new Reach())).rejects.toThrow();
     const parsed = parse.mock.calls.filter(([text]) => text.startsWith('[[]'));
     parse.mockRestore();
     expect(parsed).toEqual([]);
@@ -119,10 +125,15 @@ describe('one request', () => {
   it('counts values, and ignores text that looks like values', async () => {
     const text = await create({ data: ['[{},[],"\\",1,2', ...Array<string>(40_000).fill(',[{')] });
     const ids = [...intricate.slice(1), text];
-    await expect(spec.vault.detokenize(caller, newUse(), ids)).rejects.toMatchObject(
+    await expect(spec.vault.detokenize(caller, newUse(), ids, new Reach())).rejects.toMatchObject(
       tooLarge(/200000 values/),
     );
-    const opened = await spec.vault.detokenize(caller, newUse(), [intricate[0] ?? '', text]);
+    const opened = await spec.vault.detokenize(
+      caller,
+      newUse(),
+      [intricate[0] ?? '', text],
+      new Reach(),
+    );
     expect(opened.size).toBe(2);
   });
 

@@ -18,6 +18,7 @@ import {
   type SealedValue,
 } from '../openings/opening-budget';
 import { outOfBounds } from '../refusals';
+import { boundsOf, type Reach } from '../reach';
 import type { Sights } from './sights';
 import { readLook, type LookRow } from '../statements/read-and-record';
 import { fromStoredOptions } from '../stored-options';
@@ -26,6 +27,8 @@ import { placeOf, toTokenView, type TokenOptions, type TokenRow, type TokenView 
 /** An actor whose answer may be kept. */
 export interface Viewer extends Actor {
   readonly sights?: Sights | undefined;
+  /** Of a run whose code is shown the tokens. */
+  readonly reach?: Reach | undefined;
 }
 
 /** A look at tokens: its permission, and its name in the audit log. */
@@ -40,9 +43,10 @@ export interface TokenLook {
 
 /** Public applications write and never read: they get the mask where a grant reveals. */
 export function showingGrants(principal: Principal, permission: Permission): ContainerGrant[] {
-  return grantsFor(principal, permission).map(({ container, transform }) => ({
-    container,
-    transform: principal.type === 'public' && transform === 'reveal' ? 'mask' : transform,
+  return grantsFor(principal, permission).map((grant) => ({
+    ...grant,
+    transform:
+      principal.type === 'public' && grant.transform === 'reveal' ? 'mask' : grant.transform,
   }));
 }
 
@@ -70,8 +74,11 @@ export async function showTokens(
   largeOpenings?: LargeOpenings,
 ): Promise<TokenView[]> {
   if (tokenIds.length === 0) return [];
-  const { principal, sights } = actor;
+  const { principal, sights, reach } = actor;
+  const grants = reach ? showingGrants(principal, look.permission) : [];
   const show = (rows: readonly LookRow[]): Promise<TokenView[]> => {
+    const revealed = rows.filter(({ transform }) => transform === 'reveal');
+    reach?.narrow(boundsOf(revealed, grants));
     for (const row of rows) sights?.see(principal, look.permission, row);
     return openRows(sealer, principal, rows);
   };

@@ -1,7 +1,7 @@
 import type { ContainerGrant, Transform } from '@glovebox/access';
 import { orAuditUnavailable, type PreparedStatement, type Sql } from '@glovebox/database';
 import type { TokenRow } from '../token';
-import { decidingGrant, grantValues, isLive, smallColumns } from './live-tokens';
+import { decidingGrant, grantValues, isLive, smallColumns, type Given } from './live-tokens';
 
 /** The content of an audit line: who reads tokens, and what for. It holds no value. */
 export interface Use {
@@ -13,6 +13,11 @@ export interface Use {
   readonly entityId: string;
   readonly traceId: string;
   readonly destinationHost?: string;
+  /**
+   * What covers the host that the values are sent to (`hostPatternsOf`). Absent: they are not sent by
+   * us.
+   */
+  readonly goesTo?: readonly string[];
 }
 
 /** How many bytes of tokens are released. */
@@ -38,8 +43,10 @@ export interface SealedToken {
   readonly id: string;
   readonly container: string;
   readonly createdAt: Date;
+  /** Where it may go. Null: anywhere. */
+  readonly destinations: readonly string[] | null;
   /** Null when no grant covers the token. */
-  readonly transform: Transform | null;
+  readonly transform: Given | null;
   /** The sealed bytes that it gives, or null if it gives nothing. */
   readonly bytes: number | null;
   /** Its data under `reveal`, its mask under `mask`. Null unless every token is released. */
@@ -74,7 +81,8 @@ const given = `CASE g.transform WHEN 'reveal' THEN t.data WHEN 'mask' THEN t.mas
 
 /** Bytes of a token: of its small columns about, of all the rest exactly. */
 const rowBytes = `512 + coalesce(octet_length(${given}), 0)
-    + coalesce(octet_length(t.options), 0) + coalesce(octet_length(t.metadata::text), 0)`;
+    + coalesce(octet_length(t.options), 0) + coalesce(octet_length(t.metadata::text), 0)
+    + coalesce(octet_length(array_to_string(t.destinations, ' ')), 0)`;
 
 const verdictOn = (bytesMax: string, atOnceMax: string, weighed = 'bytes'): string =>
   `bytes <= ${bytesMax} AS allowed, bytes <= ${bytesMax} AND ${weighed} > ${atOnceMax} AS deferred`;
@@ -111,7 +119,7 @@ const readingStatement = (parts: {
 WITH found AS (
   SELECT ${parts.found}, g.transform, ${given} AS sealed
   FROM tokens t
-  LEFT JOIN ${decidingGrant('$3', '$4')} ON true
+  LEFT JOIN ${decidingGrant('$3', '$4', '$13')} ON true
   WHERE t.tenant_id = $1 AND t.id = ANY ($2::text[]) AND ${isLive}${parts.where}
 ), verdict AS (
   SELECT *, ${verdictOn('$11::bigint', '$12::bigint', parts.weighed)}
@@ -125,7 +133,7 @@ SELECT ${parts.answer}`;
 
 const statementAboutUse = (sealed: string): string =>
   readingStatement({
-    found: 't.id, t.container, t.created_at',
+    found: 't.id, t.container, t.destinations, t.created_at',
     where: '',
     bytes: `CASE WHEN count(*) = cardinality($2::text[]) AND bool_and(sealed IS NOT NULL)
     THEN sum(octet_length(sealed)) END`,
@@ -133,7 +141,7 @@ const statementAboutUse = (sealed: string): string =>
     weighed: 'bytes',
     recordedIds: `coalesce(ids, '{}')`,
     isRecorded: '',
-    answer: `id, container, created_at AS "createdAt", transform, octet_length(sealed) AS bytes,
+    answer: `id, container, destinations, created_at AS "createdAt", transform, octet_length(sealed) AS bytes,
   ${sealed}
 FROM found, verdict`,
   });
@@ -159,7 +167,7 @@ const lookStatement: PreparedStatement = {
   text: readingStatement({
     found: `t.*, ${rowBytes} AS row_bytes`,
     where: `
-    AND (g.transform IS NOT NULL OR NOT $14::boolean)`,
+    AND (g.transform IS NOT NULL OR NOT $15::boolean)`,
     bytes: `CASE WHEN bool_and(transform IS NOT NULL)
     THEN sum(coalesce(octet_length(sealed), 0) + coalesce(octet_length(options), 0)) END`,
     verdict: `, ${idsInOrder} FILTER (WHERE transform = 'reveal') AS revealed,
@@ -167,7 +175,7 @@ const lookStatement: PreparedStatement = {
     weighed: 'held',
     recordedIds: 'CASE WHEN allowed THEN revealed ELSE ids END',
     isRecorded: `
-    AND ids IS NOT NULL AND (allowed IS NOT TRUE OR revealed IS NOT NULL OR $13::boolean)`,
+    AND ids IS NOT NULL AND (allowed IS NOT TRUE OR revealed IS NOT NULL OR $14::boolean)`,
     answer: `${smallColumns}, transform, allowed IS TRUE AS "isAllowed",
   deferred IS TRUE AS "isDeferred", row_bytes AS bytes,
   ${released('metadata')}, ${released('options')}, ${released('sealed')}
@@ -179,7 +187,7 @@ ORDER BY array_position($2::text[], id)`,
 const valuesOf = ({ use, grants, tokenIds, limits }: AskedUse): unknown[] => [
   use.tenantId,
   tokenIds,
-  ...grantValues(grants),
+  ...grantValues(grants, use.goesTo),
   use.actorId,
   use.operation,
   use.entityType,
@@ -188,6 +196,7 @@ const valuesOf = ({ use, grants, tokenIds, limits }: AskedUse): unknown[] => [
   use.destinationHost ?? null,
   limits.bytesMax,
   limits.atOnceMax,
+  use.goesTo ?? null,
 ];
 
 export function readUse(sql: Sql, asked: AskedUse): Promise<SealedToken[]> {
@@ -218,13 +227,15 @@ const sharedStatement: PreparedStatement = {
 WITH uses AS MATERIALIZED (
   SELECT * FROM json_to_recordset($1::json) AS u (at integer, tenant_id uuid, actor_id uuid,
     operation text, entity_type text, entity_id text, trace_id text, destination_host text,
-    token_ids text[], containers text[], transforms text[], bytes_max bigint, at_once_max bigint)
+    goes_to text[], token_ids text[], containers text[], transforms text[], bytes_max bigint, at_once_max bigint)
 ), verdict AS MATERIALIZED (
   SELECT u.*, f.*, ${verdictOn('bytes_max', 'at_once_max')}
   FROM uses u CROSS JOIN LATERAL (
     SELECT coalesce(array_agg(t.id ORDER BY w.rank), '{}') AS found,
       string_agg(t.id, E'\\n' ORDER BY w.rank) AS ids,
       string_agg(t.container, E'\\n' ORDER BY w.rank) AS homes,
+      string_agg(coalesce(array_to_string(t.destinations, ' '), ''), E'\\n'
+        ORDER BY w.rank) AS ways,
       string_agg((extract(epoch FROM t.created_at) * 1000)::bigint::text, E'\\n'
         ORDER BY w.rank) AS made,
       string_agg(coalesce(g.transform, ''), E'\\n' ORDER BY w.rank) AS given,
@@ -237,7 +248,7 @@ WITH uses AS MATERIALIZED (
     CROSS JOIN LATERAL (
       SELECT * FROM tokens t WHERE t.tenant_id = u.tenant_id AND t.id = w.id AND ${isLive} LIMIT 1
     ) t
-    LEFT JOIN ${decidingGrant('u.containers', 'u.transforms')} ON true
+    LEFT JOIN ${decidingGrant('u.containers', 'u.transforms', 'u.goes_to')} ON true
     CROSS JOIN LATERAL (SELECT ${given} AS sealed) s
   ) f
 ), recorded AS (
@@ -246,7 +257,7 @@ WITH uses AS MATERIALIZED (
     destination_host
   FROM verdict WHERE deferred IS NOT TRUE
 )
-SELECT at, deferred, ids, homes, made, given, sizes, ${released('sealed')}
+SELECT at, deferred, ids, homes, ways, made, given, sizes, ${released('sealed')}
 FROM verdict`,
 };
 
@@ -255,11 +266,12 @@ interface SharedRow {
   readonly at: number;
   readonly deferred: boolean | null;
   /**
-   * Ids, containers, times of creation, transforms and sizes of the tokens found, in order and
-   * separated; null where none was.
+   * Ids, containers, destinations, times of creation, transforms and sizes of the tokens found, in
+   * order and separated; null where none was.
    */
   readonly ids: string | null;
   readonly homes: string | null;
+  readonly ways: string | null;
   readonly made: string | null;
   readonly given: string | null;
   readonly sizes: string | null;
@@ -276,7 +288,7 @@ export async function readUsesTogether(
   all: readonly AskedUse[],
 ): Promise<(SealedToken[] | undefined)[]> {
   const uses = all.map(({ use, grants, tokenIds, limits }, at) => {
-    const [containers, transforms] = grantValues(grants);
+    const [containers, transforms] = grantValues(grants, use.goesTo);
     return {
       at,
       tenant_id: use.tenantId,
@@ -286,6 +298,7 @@ export async function readUsesTogether(
       entity_id: use.entityId,
       trace_id: use.traceId,
       destination_host: use.destinationHost ?? null,
+      goes_to: use.goesTo ?? null,
       token_ids: tokenIds,
       containers,
       transforms,
@@ -304,11 +317,12 @@ export async function readUsesTogether(
   });
 }
 
-function tokensIn({ ids, homes, made, given, sizes, sealed }: SharedRow): SealedToken[] {
+function tokensIn({ ids, homes, ways, made, given, sizes, sealed }: SharedRow): SealedToken[] {
   if (ids === null || homes === null || made === null || given === null || sizes === null) {
     return [];
   }
   const containers = homes.split(separator);
+  const destinations = ways?.split(separator) ?? [];
   const times = made.split(separator);
   const transforms = given.split(separator);
   const lengths = sizes.split(separator);
@@ -321,6 +335,7 @@ function tokensIn({ ids, homes, made, given, sizes, sealed }: SharedRow): Sealed
       id,
       container: containers[n] ?? '',
       createdAt: new Date(Number(times[n])),
+      destinations: destinations[n] ? destinations[n].split(' ') : null,
       transform: (transforms[n] || null) as SealedToken['transform'],
       bytes,
       sealed: sealed && bytes !== null ? sealed.subarray(start, end) : null,

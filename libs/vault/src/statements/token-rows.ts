@@ -12,6 +12,7 @@ export interface SealedRow {
   readonly mask: Buffer | null;
   readonly options: Buffer | null;
   readonly metadata: string;
+  readonly destinations: readonly string[] | null;
   readonly fingerprint: string;
   readonly expiresAt: Date | null;
   readonly terms: readonly string[];
@@ -70,10 +71,12 @@ export async function insertRows(
   }
   const stored = await sql.query<TokenRow>(
     `INSERT INTO tokens (tenant_id, id, type, container, data, mask, options, metadata, fingerprint,
-       expires_at, created_by, created_at)
-     SELECT $1, n.*, $11, now() FROM unnest($2::text[], $3::text[], $4::text[], $5::bytea[],
-       $6::bytea[], $7::bytea[], $8::jsonb[], $9::text[], $10::timestamptz[])
-       AS n (id, type, container, data, mask, options, metadata, fingerprint, expires_at)
+       expires_at, created_by, created_at, destinations)
+     SELECT $1, id, type, container, data, mask, options, metadata, fingerprint, expires_at, $11, now(),
+       string_to_array(destinations, ' ')
+     FROM unnest($2::text[], $3::text[], $4::text[], $5::bytea[], $6::bytea[], $7::bytea[],
+       $8::jsonb[], $9::text[], $10::timestamptz[], $12::text[])
+       AS n (id, type, container, data, mask, options, metadata, fingerprint, expires_at, destinations)
      ORDER BY n.id
      ON CONFLICT (tenant_id, id) DO NOTHING RETURNING ${rowColumns}`,
     [
@@ -88,6 +91,7 @@ export async function insertRows(
       rows.map(({ fingerprint }) => fingerprint),
       rows.map(({ expiresAt }) => expiresAt),
       createdBy,
+      rows.map(({ destinations }) => destinations?.join(' ') ?? null),
     ],
   );
   await insertTerms(sql, tenantId, rows);
@@ -101,7 +105,7 @@ export async function replaceRow(
 ): Promise<void> {
   await sql.query(
     `UPDATE tokens SET container = $3, data = $4, mask = $5, options = $6, metadata = $7,
-       fingerprint = $8, expires_at = $9, modified_by = $10, modified_at = now()
+       fingerprint = $8, expires_at = $9, modified_by = $10, modified_at = now(), destinations = $11
      WHERE tenant_id = $1 AND id = $2`,
     [
       tenantId,
@@ -114,6 +118,7 @@ export async function replaceRow(
       row.fingerprint,
       row.expiresAt,
       modifiedBy,
+      row.destinations,
     ],
   );
   await sql.query(`DELETE FROM token_terms WHERE tenant_id = $1 AND token_id = $2`, [

@@ -85,7 +85,7 @@ export const signsBody = (proxy: InvokedProxy): boolean =>
  */
 export async function openAppended(
   ctx: GatewayContext,
-  { decision, call, room }: ReceivedRequest,
+  { decision, call, room, reach }: ReceivedRequest,
   useBy: (actorId: string) => Use,
 ): Promise<AppendedValues | undefined> {
   const appendings = appendingsOf(decision.decided.proxy);
@@ -96,7 +96,7 @@ export async function openAppended(
   await decision.confirm();
   const opening = new OpeningBudget(room.keep);
   const opened = await ctx.vault
-    .detokenize(appender, useBy(appender.actorId), ids, opening)
+    .detokenize(appender, useBy(appender.actorId), ids, reach, opening)
     .catch((thrown: unknown) => {
       // An anonymous caller learns neither what the application lacks nor where.
       if (caller || !(thrown instanceof Problem)) throw thrown;

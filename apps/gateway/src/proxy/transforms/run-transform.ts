@@ -11,6 +11,7 @@ import {
   type KnownToRun,
   type Ran,
 } from '@glovebox/reactors';
+import type { Reach } from '@glovebox/vault';
 import type { Room } from '../../call/call-shares';
 import type { InvokedProxy, ProxyDecision } from '../../call/caller';
 import { CallerLeft } from '../../connection/caller-left';
@@ -28,6 +29,7 @@ export interface Transforming {
   readonly call: Call;
   readonly room: Room;
   readonly decision: ProxyDecision;
+  readonly reach: Reach;
   /** The data that the call has opened, by token. Nothing that code writes shows it. */
   readonly opened: ReadonlyMap<string, unknown>;
   /** What else nothing shows that code writes. */
@@ -100,7 +102,7 @@ interface TransformRun {
 
 async function transformed(
   ctx: GatewayContext,
-  { call, decision, opened, secrets = [] }: Transforming,
+  { call, decision, reach, opened, secrets = [] }: Transforming,
   { side, transform, args, recording, signal }: TransformRun,
 ): Promise<Transformed> {
   const { proxy } = decision.decided;
@@ -140,8 +142,9 @@ async function transformed(
       resultBytesMax: transformedBytesMax + envelopeBytesMax,
     },
     {
-      onCall: serviceCalls(ctx, () => applicationOf(ctx, proxy), call.traceId, openedByCode),
+      onCall: serviceCalls(ctx, () => applicationOf(ctx, proxy), call.traceId, reach, openedByCode),
       onLog: recording.onLog,
+      reach: () => reach.hosts,
       signal,
     },
   );

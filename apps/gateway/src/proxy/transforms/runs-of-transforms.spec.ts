@@ -61,6 +61,52 @@ it('the run of a transform has the tokens that its call has opened', async () =>
   ]);
 });
 
+describe('the transform of a call that has opened a bound token', () => {
+  const elsewhere = 'https://api.example.com';
+
+  it('runs where the whole request may go there, and returns what it likes', async () => {
+    const id = await gateway.token('bound', { destinations: [`${destination.url}/v1`] });
+    const proxyKey = await gateway.proxy(destination.url, {
+      requestTransform: code('return { headers: args.headers, body: `made of ${args.body}` };'),
+      responseTransform: code('return { body: args.body };'),
+    });
+    const answer = await call(proxyKey, '/v1', `{{ ${id} }}`);
+    expect(await answer.text()).toBe('they sent made of bound');
+    const refused = await call(proxyKey, '/v2', `{{ ${id} }}`);
+    expect(await refused.json()).toMatchObject({
+      proxy_error: { code: 'destination_not_allowed' },
+    });
+  });
+
+  it('sends nothing where its code has opened what may not go to the destination', async () => {
+    const id = await gateway.token('bound', { destinations: [elsewhere] });
+    const application = await gateway.revocable([], undefined, [
+      {
+        ...{ description: '', priority: 1, container: '/', transform: 'reveal' },
+        permissions: ['token:read'],
+      },
+    ]);
+    const text = `return svc.detokenize('{{ ${id} }}').then((body) => ({ headers: args.headers, body }));`;
+    const proxyKey = await gateway.proxy(destination.url, {
+      applicationId: application.id,
+      requestTransform: {
+        ...code(text),
+        code: `module.exports = ({ args, svc }) => { ${text} }`,
+      },
+    });
+    destination.requests.length = 0;
+    const answer = await call(proxyKey, '', 'x');
+    expect([answer.status, await answer.json()]).toMatchObject([
+      403,
+      { proxy_error: { code: 'destination_not_allowed' } },
+    ]);
+    expect(destination.requests).toEqual([]);
+    expect(await gateway.uses(id)).toContainEqual(
+      expect.objectContaining({ operation: 'proxy.invoke', outcome: 'refused' }),
+    );
+  });
+});
+
 it('an error of a response transform shows no data of a body that was streamed', async () => {
   const ids = [await gateway.token('first value'), await gateway.token({ last_member: 'last' })];
   const responseTransform = code('throw new Error(args.body.replace(/x+/g, ","));');

@@ -1,7 +1,8 @@
-import { requirePermission, type Principal } from '@glovebox/access';
+import { requirePermission } from '@glovebox/access';
 import type { TransformStep } from '@glovebox/definitions';
 import { Budget, nowOrInSlices } from '@glovebox/expressions';
 import { applicationGone, Problem } from '@glovebox/problems';
+import type { Viewer } from '@glovebox/vault';
 import type { GatewayContext } from '../../context';
 import type { TokenRequest } from './token-placeholders';
 import { bodyFormatOf, textOfBody, withoutDigests, withoutFraming } from './content';
@@ -68,7 +69,7 @@ async function stepped<Body>(
       tokenize: async (requests) =>
         transforming.isDry
           ? requests.map(() => tokenToCome)
-          : tokenize(ctx, transforming, requests),
+          : tokenize(ctx, transforming, side, requests),
     },
   );
   if (document === undefined) return { headers, query, body: message.body };
@@ -100,13 +101,20 @@ const documentCopies = 3;
 
 async function tokenize(
   ctx: GatewayContext,
-  { decision, call }: Transforming,
+  { decision, call, reach }: Transforming,
+  side: Side,
   requests: readonly TokenRequest[],
 ): Promise<readonly string[]> {
   const application = await applicationOf(ctx, decision.decided.proxy);
   if (!application) throw applicationGone('proxy');
   try {
-    return await tokenizeAs(ctx, application, call.traceId, requests);
+    // What a destination answers is not bound by what was sent to it.
+    const within = side === 'request' ? reach : undefined;
+    return await tokenizeAs(
+      ctx,
+      { principal: application, traceId: call.traceId, reach: within },
+      requests,
+    );
   } catch (error) {
     const isDenied = error instanceof Problem && error.code === 'permission_denied';
     if (!isDenied || decision.decided.caller) throw error;
@@ -118,15 +126,15 @@ async function tokenize(
 /** Makes the tokens of one message in one transaction, as the application of its proxy. */
 export async function tokenizeAs(
   { database, vault }: Pick<GatewayContext, 'database' | 'vault'>,
-  principal: Principal,
-  traceId: string,
+  actor: Viewer,
   requests: readonly TokenRequest[],
 ): Promise<readonly string[]> {
+  const { principal } = actor;
   requirePermission(principal, 'token:create');
   const tokens = requests.map(({ token, data }) => ({ ...token, data }));
   const document = await database
     .shareOf(principal.tenantId)
-    .transaction((sql) => vault.tokenize(sql, { principal, traceId }, tokens));
+    .transaction((sql) => vault.tokenize(sql, actor, tokens));
   // The document holds one token per request for one, in the same order.
   return (document as readonly { readonly id: string }[]).map(({ id }) => id);
 }

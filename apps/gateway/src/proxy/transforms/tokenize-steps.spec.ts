@@ -30,7 +30,7 @@ function collect(body: unknown, token: { type: string } & object, principal = co
   const tools: StepTools = {
     side: 'request',
     serviceHeaders: new ServiceHeaders([]),
-    tokenize: (requests) => tokenizeAs(gateway.ctx, principal, 'trace', requests),
+    tokenize: (requests) => tokenizeAs(gateway.ctx, { principal, traceId: 'trace' }, requests),
   };
   const steps = [{ type: 'tokenize', options: { path: '$.cards[*]', token } } as const];
   return applySteps(steps, { headers: [], query: '', body }, tools).then(
