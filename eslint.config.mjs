@@ -50,7 +50,7 @@ const apps = {
   gateway: everyLibrary,
   worker: everyLibrary,
   // The runner holds nothing: no database, no keys, no vault.
-  runner: ['egress', 'sandbox', 'service-host', 'wire', 'shares', 'problems'],
+  runner: ['access', 'egress', 'sandbox', 'service-host', 'wire', 'shares', 'problems'],
   // A page in the browser: it knows the API, and nothing that is behind it.
   console: [],
   // On machines of authors: it knows the API, and nothing that is behind it.

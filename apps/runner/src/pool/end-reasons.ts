@@ -34,7 +34,7 @@ export function reasonAfterRun(
     if (outcome.kind === 'timed_out') return 'timed_out';
     return outcome.kind === 'died' && outcome.reason === 'cancelled' ? 'cancelled' : 'died';
   }
-  if (group.once) return 'run';
+  if (group.once || sandbox.isNarrowed) return 'run';
   if (!sandbox.isLoaded) return outcome.kind === 'died' ? 'cancelled' : 'died';
   return isMemoryFault(outcome) ? 'memory' : undefined;
 }

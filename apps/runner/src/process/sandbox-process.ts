@@ -47,6 +47,8 @@ export class SandboxProcess {
   readonly exited: Promise<void>;
   isLoaded = false;
   isDead = false;
+  /** It holds values that may not go everywhere, and serves no further run. */
+  isNarrowed = false;
   /** Nothing is sent to it any more. Only its last words are read. */
   private isEnding = false;
 
@@ -157,9 +159,16 @@ export class SandboxProcess {
       this.lastRun += 1;
       this.liveness.runBegins();
       this.active = new ActiveRun(this.lastRun, order, hooks, this.server);
+      if (order.reach) this.narrow(order.reach);
       if (code === undefined) this.active.invoke();
       else this.active.load(code);
     });
+  }
+
+  /** What it has been given may go nowhere else, as long as it lives. */
+  private narrow(reach: readonly string[]): void {
+    this.isNarrowed = true;
+    this.egress.narrow(reach);
   }
 
   private finished(outcome: UnreadOutcome): void {
@@ -349,7 +358,8 @@ export class SandboxProcess {
       .then((answer) => this.answer(id, answer));
   }
 
-  private answer(id: number, { ok, value }: CallAnswer, sent?: () => void): void {
+  private answer(id: number, { ok, value, reach }: CallAnswer, sent?: () => void): void {
+    if (reach) this.narrow(reach);
     this.send('RPCRES', { id, ok }, value, sent);
   }
 

@@ -4,6 +4,8 @@ import { describeCallError, writeValue } from '@glovebox/sandbox';
 export interface CallAnswer {
   readonly ok: boolean;
   readonly value: Buffer;
+  /** The hosts that the code may reach from now on. */
+  readonly reach?: readonly string[] | undefined;
 }
 
 /** The runner's own answer to a call of a sandbox. It is made for customers' code to see. */

@@ -8,6 +8,7 @@ import {
   type JsonObject,
 } from '@glovebox/sandbox';
 import { CallRefused } from './call-refused';
+import { HostReach, NamesOfAddresses, type Port } from './host-reach';
 import {
   overQuota,
   TrafficOfRun,
@@ -51,12 +52,17 @@ interface Connection {
   isEnded: boolean;
   /** The code of the error that ends it. */
   fault: string | undefined;
+  readonly target: Port;
+  /** Its first byte opens no TLS. Undefined: the code has sent nothing yet. */
+  isPlain: boolean | undefined;
 }
 
 const connectionsMax = 64;
 const connectTimeoutMs = 5_000;
 const runIsOver = 'ECANCELED';
 const endedWell = 'closed';
+const notAllowed = 'EDESTINATION';
+const tlsHandshake = 0x16;
 
 /** The connections of one sandbox. Their bytes travel as frames, in windows in both directions. */
 export class EgressConnections {
@@ -67,6 +73,8 @@ export class EgressConnections {
   private isPaused = false;
   private opening = 0;
   private lastStream = 0;
+  private reach: HostReach | undefined;
+  private readonly names = new NamesOfAddresses();
 
   constructor(
     private readonly wayOut: WayOut,
@@ -84,13 +92,15 @@ export class EgressConnections {
       throw new CallRefused('EMFILE', 'too many connections');
     }
     this.traffic ??= new TrafficOfRun(run, this.wayOut.note);
+    const target = { host, port };
     const traffic = this.traffic.begin(host, port);
     this.opening += 1;
     try {
+      this.requireReach(target);
       const stopped = this.stopped();
       const signal = AbortSignal.any([stopped, AbortSignal.timeout(connectTimeoutMs)]);
       const socket = await this.wayOut.dial({ owner: run.tenantId, host, port, signal });
-      return { stream: this.adopt(socket, traffic, stopped) };
+      return { stream: this.adopt(socket, target, traffic, stopped) };
     } catch (error) {
       traffic.end(codeOf(error));
       // Refused and unreachable get one answer, so that probing reveals nothing of our network.
@@ -106,7 +116,11 @@ export class EgressConnections {
     requireNetwork(run);
     const signal = this.stopped();
     try {
-      return { addresses: await this.wayOut.lookUp({ owner: run.tenantId, host, signal }) };
+      // A question may carry data too.
+      if (this.reach?.mayKnow(host) === false) throw new CallRefused('ENOTFOUND', 'not allowed');
+      const addresses = await this.wayOut.lookUp({ owner: run.tenantId, host, signal });
+      this.names.note(host, addresses);
+      return { addresses };
     } catch (error) {
       const code = codeOf(error) === 'ENOTFOUND' ? 'ENOTFOUND' : 'EAI_AGAIN';
       throw new CallRefused(code, `getaddrinfo ${code}`);
@@ -118,7 +132,9 @@ export class EgressConnections {
     if (connection === undefined) return;
     connection.allowed -= data.length;
     if (connection.allowed < 0) throw new FrameError('more data than its window');
-    if (!connection.traffic.send(data.length)) return reset(connection);
+    if (!connection.traffic.send(data.length)) return reset(connection, overQuota);
+    connection.isPlain ??= data.length > 0 ? data[0] !== tlsHandshake : undefined;
+    if (!this.isAllowed(connection)) return reset(connection, notAllowed);
     connection.socket.write(data, () => {
       connection.owed += data.length;
       if (connection.owed < streamWindowBytes / 4 || !this.connections.has(stream)) return;
@@ -140,6 +156,24 @@ export class EgressConnections {
     connection.isEnded = true;
     if (body['event'] === 'end') connection.socket.end();
     else connection.socket.destroy();
+  }
+
+  /** Ends connections to where the code may not go any more. */
+  narrow(reach: readonly string[]): void {
+    this.reach = new HostReach(reach, this.names);
+    for (const connection of this.connections.values()) {
+      if (!this.isAllowed(connection)) reset(connection, notAllowed);
+    }
+  }
+
+  private isAllowed({ target, isPlain }: Pick<Connection, 'target' | 'isPlain'>): boolean {
+    return this.reach?.allows(target, isPlain) ?? true;
+  }
+
+  private requireReach(target: Port): void {
+    if (!this.isAllowed({ target, isPlain: undefined })) {
+      throw new CallRefused(notAllowed, 'not allowed');
+    }
   }
 
   /** Reads from no connection until `resume`. */
@@ -180,10 +214,19 @@ export class EgressConnections {
     return this.stop.signal;
   }
 
-  private adopt(socket: Socket, traffic: ConnectionTraffic, stopped: AbortSignal): number {
-    if (stopped.aborted) {
+  private adopt(
+    socket: Socket,
+    target: Port,
+    traffic: ConnectionTraffic,
+    stopped: AbortSignal,
+  ): number {
+    try {
+      stopped.throwIfAborted();
+      // It may have been narrowed meanwhile.
+      this.requireReach(target);
+    } catch (error) {
       socket.destroy();
-      throw stopped.reason;
+      throw error;
     }
     this.lastStream += 1;
     const stream = this.lastStream;
@@ -195,10 +238,12 @@ export class EgressConnections {
       allowed: streamWindowBytes,
       isEnded: false,
       fault: undefined,
+      target,
+      isPlain: undefined,
     };
     this.connections.set(stream, connection);
     socket.on('data', (data: Buffer) => {
-      if (!traffic.receive(data.length)) return reset(connection);
+      if (!traffic.receive(data.length)) return reset(connection, overQuota);
       connection.credit -= data.length;
       this.sandbox.sendData(stream, data);
       if (connection.credit <= 0) socket.pause();
@@ -226,8 +271,8 @@ function requireNetwork({ network }: ConnectingRun): void {
   if (!network) throw new CallRefused('ENETDOWN', 'the network is off in this run');
 }
 
-function reset(connection: Connection): void {
-  connection.fault = overQuota;
+function reset(connection: Connection, fault: string): void {
+  connection.fault = fault;
   connection.socket.destroy();
 }
 

@@ -11,6 +11,7 @@ import {
   objectOf,
   parseRunOrder,
   positiveOf,
+  reachOf,
   spokenBy,
   spokenVersions,
   valueBytesMax,
@@ -124,7 +125,11 @@ export class ClientConnection {
         this.runs.get(positiveOf(head, 'run'))?.cancellation.cancel();
         return;
       case 'RPCRES':
-        return this.onAnswer(positiveOf(head, 'id'), { ok: head['ok'] === true, value });
+        return this.onAnswer(positiveOf(head, 'id'), {
+          ok: head['ok'] === true,
+          value,
+          reach: reachOf(head),
+        });
       case 'PING':
         return this.send(ownLane, 'PONG', {
           id: positiveOf(head, 'id'),
