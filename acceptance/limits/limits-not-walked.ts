@@ -40,6 +40,16 @@ export const crossedElsewhere: readonly {
     limits: ['REQUEST_TIMEOUT_MS'],
   },
   {
+    spec: 'libs/vault/src/destinations.spec.ts',
+    title: 'a reach is bounded, whatever the lists are',
+    limits: ['reach.reachMax'],
+  },
+  {
+    spec: 'apps/runner/src/run/host-reach.spec.ts',
+    title: 'remember 1,000 addresses of names at most',
+    limits: ['host-reach.addressesMax'],
+  },
+  {
     spec: 'apps/gateway/src/proxy/uploads.spec.ts',
     title: 'gets 408 when it stands still, however long it has moved before',
     limits: ['BODY_IDLE_MS'],

@@ -338,6 +338,12 @@ export const walks: Readonly<Record<string, Walk>> = {
   'valid-token.metadataValueCharactersMax': token((size) => ({
     metadata: { x: 'y'.repeat(size) },
   })),
+  'destinations.destinationsMax': token((size) => ({
+    destinations: list(size, (at) => `host-${at}.example`),
+  })),
+  'destinations.destinationCharactersMax': token((size) => ({
+    destinations: [`a.example/${'x'.repeat(size - 10)}`],
+  })),
   'derived-values.maskBytesMax': token((size) => ({
     ...{ data: 'x'.repeat(size / 2) },
     mask: `{{ data }}${'y'.repeat(size - 2 - Math.trunc(size / 2))}`,

@@ -160,6 +160,7 @@ export interface Token {
   data?: unknown;
   mask?: unknown;
   metadata?: Record<string, string>;
+  destinations?: string[];
   fingerprint?: string;
   fingerprint_expression?: string;
   search_indexes?: string[];
@@ -243,6 +244,7 @@ export interface Rule {
   container: string;
   transform: 'reveal' | 'mask' | 'redact';
   permissions: string[];
+  destinations?: string[];
 }
 
 export interface Application {

@@ -159,7 +159,14 @@ function withPriorities(rules: readonly Rule[]): Rule[] {
   });
 }
 
-const ruleMembers = ['priority', 'container', 'transform', 'permissions', 'description'];
+const ruleMembers = [
+  'priority',
+  'container',
+  'transform',
+  'permissions',
+  'destinations',
+  'description',
+];
 
 const faultsOfRule = (error: Error | null, at: number): string | undefined =>
   faultAt(error, `rules.${at}`, ...ruleMembers.map((member) => `rules.${at}.${member}`));
@@ -176,6 +183,10 @@ const columnsToRead: Column<Row>[] = [
   },
   { head: 'Shows', cell: ({ rule }) => rule.transform },
   { head: 'For', cell: ({ rule }) => rule.permissions.join(', ') },
+  {
+    head: 'May go to',
+    cell: ({ rule }) => <Text>{rule.destinations?.join(', ') ?? 'anywhere'}</Text>,
+  },
   { head: 'Description', cell: ({ rule }) => <Text>{rule.description}</Text> },
 ];
 
@@ -260,6 +271,21 @@ const columnsToEdit = ({
       ),
     },
     {
+      head: 'May go to',
+      cell: (row) => (
+        // Taken when it is left: a list in the middle of its writing is none.
+        <input
+          key={row.rule.destinations?.join(' ')}
+          aria-label={`Destinations of rule ${nth(row)}`}
+          placeholder="anywhere"
+          defaultValue={row.rule.destinations?.join(' ')}
+          autoComplete="off"
+          spellCheck={false}
+          onBlur={({ target }) => set(row.at, { destinations: listIn(target.value) })}
+        />
+      ),
+    },
+    {
       head: 'Description',
       cell: (row) => (
         <input
@@ -297,6 +323,12 @@ const columnsToEdit = ({
     },
   ];
 };
+
+/** Undefined: there is none, and the values may go anywhere. */
+function listIn(text: string): string[] | undefined {
+  const list = text.split(/[\s,]+/).filter((one) => one !== '');
+  return list.length === 0 ? undefined : list;
+}
 
 /** What calls of the application would be refused, or see less of. */
 export function LostRights({ lost }: { lost: readonly Lost[] }) {

@@ -84,6 +84,7 @@ function TokenFacts({ token }: { token: Token }) {
             'never'
           ),
         ],
+        ['May go to', <Text key="">{token.destinations?.join(', ') ?? 'anywhere'}</Text>],
         ['Fingerprint', token.fingerprint && <Id value={token.fingerprint} what="fingerprint" />],
         [
           'Search indexes',
