@@ -34,8 +34,11 @@ export async function bundle(root: string, { file, runtime }: CodeFile): Promise
   );
 }
 
-/** Stands in source maps for the line that exports the function of the file. */
-export const entryName = 'glovebox-entry.js';
+/** Stands for the line that exports the function of the file, in the folder of the file. */
+const entryName = 'glovebox-entry.js';
+
+/** Whether a source of a bundle is that line: no file of the author. */
+export const isEntry = (source: string): boolean => basename(source) === entryName;
 
 const optionsOf = (root: string, file: string, runtime: string): BuildOptions => ({
   absWorkingDir: root,
@@ -90,7 +93,7 @@ async function build(
     file,
     code: textOf('.js'),
     map: textOf('.map'),
-    inputs: Object.keys(made.metafile.inputs).filter((name) => name !== entryName),
+    inputs: Object.keys(made.metafile.inputs).filter((name) => !isEntry(name)),
     largest: largestOf(made.metafile),
   };
 }

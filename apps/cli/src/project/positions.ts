@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { SourceMap, type SourceMapPayload } from 'node:module';
 import { join } from 'node:path';
-import { entryName, type Bundle } from './bundle';
+import { isEntry, type Bundle } from './bundle';
 
 /** A place in a file of the author, counted from 1. */
 export interface Place {
@@ -34,7 +34,7 @@ export class Positions {
     const found = this.#map.findEntry(line - 1, column - 1);
     if (!('originalSource' in found) || !found.originalSource) return undefined;
     const { originalSource: file, originalLine, originalColumn } = found;
-    if (file === entryName) return undefined;
+    if (isEntry(file)) return undefined;
     return { file, line: originalLine + 1, column: originalColumn + 1 };
   }
 
