@@ -59,7 +59,7 @@ async function copy(
 ): Promise<Copied> {
   const child = spawn(process.execPath, [join(tools, 'copy-from.mjs'), '--json', ...args], {
     env: {
-      PATH: process.env.PATH,
+      PATH: scriptEnvironment().PATH,
       FROM_URL: from.url,
       FROM_KEY: from.managementKey,
       FROM_TOKEN_KEY: from.tokenKey,

@@ -48,7 +48,11 @@ it('100,000 tokens are copied in flat memory', async () => {
       [join(tools, 'copy-from.mjs'), '--json', '--only', 'tokens'],
       {
         env: {
-          ...{ PATH: process.env.PATH, FROM_URL: other.url, FROM_TOKEN_KEY: other.tokenKey },
+          ...{
+            PATH: scriptEnvironment().PATH,
+            FROM_URL: other.url,
+            FROM_TOKEN_KEY: other.tokenKey,
+          },
           ...{ GLOVEBOX_URL: product.baseUrl, GLOVEBOX_PRIVATE_KEY: String(key) },
         },
         stdio: ['ignore', 'pipe', 'inherit'],
