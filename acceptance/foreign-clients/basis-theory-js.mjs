@@ -74,9 +74,37 @@ await call('tenants.retrieve', () => admin.tenants.retrieve());
 await call('tenants.update', () => admin.tenants.update({ name: 'sdk', settings: {} }));
 await call('tenants.retrieveUsageReport', () => admin.tenants.retrieveUsageReport());
 await call('sessions.create', () => vault.sessions.create());
-await call('proxies.delete', () => admin.proxies.delete(proxy?.id));
-await call('reactors.delete', () => admin.reactors.delete(reactor?.id));
-await call('reactorFormulas.delete', () => admin.reactorFormulas.delete(stored?.id));
-await call('applications.delete', () => admin.applications.delete(id));
-await call('tokens.delete', () => vault.tokens.delete(token?.id));
+if (process.env.LEAVE) await leaveResources();
+else await deleteResources();
 done();
+
+/** Makes one more of each, with all that it may have. */
+async function leaveResources() {
+  const rule = { description: 'cards', priority: 1, container: '/pci/', transform: 'mask' };
+  const rules = [{ ...rule, permissions: ['token:use'] }];
+  const limited = { name: 'sdk rules', type: 'private', rules };
+  await call('applications.create with rules', () => admin.applications.create(limited));
+  const parameters = [{ name: 'n', description: 'a number', type: 'number', optional: true }];
+  const declared = [{ name: 'KEY', description: 'a key', type: 'string' }];
+  const full = { ...formula, configuration: declared, requestParameters: parameters };
+  const keyed = await call('reactorFormulas.create in full', () =>
+    admin.reactorFormulas.create(full),
+  );
+  const acting = { application: { id }, configuration: { KEY: 'secret' } };
+  await call('reactors.create in full', () =>
+    admin.reactors.create({ name: 'sdk keyed', formula: { id: keyed?.id }, ...acting }),
+  );
+  const transform = { code: 'module.exports = async ({ args }) => args' };
+  const both = { requestTransform: transform, responseTransform: transform };
+  await call('proxies.create in full', () =>
+    admin.proxies.create({ ...proxied, ...both, ...acting, requireAuth: false }),
+  );
+}
+
+async function deleteResources() {
+  await call('proxies.delete', () => admin.proxies.delete(proxy?.id));
+  await call('reactors.delete', () => admin.reactors.delete(reactor?.id));
+  await call('reactorFormulas.delete', () => admin.reactorFormulas.delete(stored?.id));
+  await call('applications.delete', () => admin.applications.delete(id));
+  await call('tokens.delete', () => vault.tokens.delete(token?.id));
+}

@@ -86,11 +86,30 @@ await call('tenants.self.get', () => admin.tenants.self.get());
 await call('tenants.self.update', () => admin.tenants.self.update({ name: 'sdk' }));
 await call('sessions.create', () => vault.sessions.create());
 await call('webhooks.list', () => admin.webhooks.list());
-await call('proxies.delete', () => admin.proxies.delete(proxy?.id));
-await call('reactors.delete', () => admin.reactors.delete(reactor.id));
-await call('applications.delete', () => admin.applications.delete(id));
-await call('tokens.delete', () => vault.tokens.delete(token.id));
+if (process.env.LEAVE) await leaveResources();
+else await deleteResources();
 done();
+
+/** Makes one more of each, with all that it may have. */
+async function leaveResources() {
+  const rule = { description: 'cards', priority: 1, container: '/pci/', transform: 'mask' };
+  const rules = [{ ...rule, permissions: ['token:use'] }];
+  const limited = { name: 'sdk rules', type: 'private', rules };
+  await call('applications.create with rules', () => admin.applications.create(limited));
+  const acting = { application: { id }, configuration: { KEY: 'secret' } };
+  const transform = { code: 'module.exports = async ({ args }) => args' };
+  const both = { requestTransform: transform, responseTransform: transform };
+  await call('proxies.create in full', () =>
+    admin.proxies.create({ ...proxied, ...both, ...acting, requireAuth: false }),
+  );
+}
+
+async function deleteResources() {
+  await call('proxies.delete', () => admin.proxies.delete(proxy?.id));
+  await call('reactors.delete', () => admin.reactors.delete(reactor.id));
+  await call('applications.delete', () => admin.applications.delete(id));
+  await call('tokens.delete', () => vault.tokens.delete(token.id));
+}
 
 function missing() {
   throw new Error('this release has no such call');

@@ -147,8 +147,8 @@ export function sheetOf({ kind, slug: _, id: __, ...item }: Item): Sheet {
       ...members,
       ...(Object.keys(certificate).length > 0 ? { client_certificate: certificate } : {}),
       application: application?.slug ?? application?.id,
-      request_transform: request_transform && { runtime: request_transform.runtime },
-      response_transform: response_transform && { runtime: response_transform.runtime },
+      request_transform: request_transform && runtimeOf(request_transform),
+      response_transform: response_transform && runtimeOf(response_transform),
     });
     const code = {
       ...(request_transform && { request: String(request_transform.code) }),
@@ -182,6 +182,9 @@ export function sheetOf({ kind, slug: _, id: __, ...item }: Item): Sheet {
     code: { code: String(code) },
   };
 }
+
+/** What is stored without a runtime has the oldest one. A file that says none has a newer one. */
+const runtimeOf = ({ runtime = 'node16' }: Json): Json => ({ runtime });
 
 function withConfiguration(yaml: Json, configuration: Json | undefined): Json {
   const isEmpty = configuration === undefined || Object.keys(configuration).length === 0;

@@ -1,5 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { Runtime } from '@glovebox/sandbox';
 import { toApplicationInput } from '../applications/applications.dto';
+import { defaultRuntime } from '../code/code-members';
 import { idOfCode } from '../code/code-texts';
 import type { Configuration } from '../code/configuration';
 import type { Application } from '../entities/application.entity';
@@ -30,8 +32,14 @@ export function documentOfReactor(
   return plain({ slug: row.slug, ...members, application_id: row.applicationId, formula });
 }
 
-export const documentOfProxy = (row: Proxy, opened: OpenedColumns): Document =>
-  plain({ slug: row.slug, ...toProxyInput(row, opened), application_id: row.applicationId });
+export function documentOfProxy(row: Proxy, opened: OpenedColumns): Document {
+  const members = toProxyInput(row, opened);
+  const document = plain({ slug: row.slug, ...members, application_id: row.applicationId });
+  return mapCode(document, withRuntime);
+}
+
+/** Clients that know of no runtimes send none. */
+const withRuntime = (place: WithCode): WithCode => ({ runtime: defaultRuntime, ...place });
 
 function plain(members: object): Document {
   const json = JSON.parse(JSON.stringify(members)) as Record<string, unknown>;
@@ -75,6 +83,7 @@ export function shownMembers(document: Document, members: readonly string[]): Do
 const placesOfCode = ['formula', 'request_transform', 'response_transform'];
 
 interface WithCode {
+  readonly runtime?: Runtime;
   readonly code?: string | undefined;
   readonly code_id?: string;
 }
@@ -91,7 +100,9 @@ export function withoutCode(document: Document): { stored: Document; codes: stri
 
 /** Puts code back in. */
 export const withCode = (stored: Document, codes: ReadonlyMap<string, string>): Document =>
-  mapCode(stored, ({ code_id = '', ...rest }) => ({ ...rest, code: codes.get(code_id) }));
+  mapCode(stored, ({ code_id = '', ...rest }) =>
+    withRuntime({ ...rest, code: codes.get(code_id) }),
+  );
 
 function mapCode(document: Document, change: (place: WithCode) => WithCode): Document {
   return Object.fromEntries(
