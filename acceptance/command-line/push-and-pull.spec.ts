@@ -1,4 +1,4 @@
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createOwnTenant } from '../own-tenant';
 import { call, create, runningProduct } from '../product';
@@ -144,6 +144,19 @@ it('pulling what others have made, and pushing it, gives it a slug and changes n
   expect(await push()).toMatchObject({ 'proxy made-by-a-client': 'updated' });
   expect(await shown()).toEqual(before);
   expect(await push()).toMatchObject({ 'proxy made-by-a-client': 'unchanged' });
+});
+
+it('a second folder neither changes nor prunes what the first has deployed', async () => {
+  await cli.succeed(['init', 'beside']);
+  const cwd = fileOf('beside');
+  const conflict = await cli.run(['push'], { cwd, env: keys });
+  expect(conflict).toMatchObject({ code: 6, stdout: '' });
+  expect(conflict.stderr).toContain('proxy echo: deployed by the project work');
+  rmSync(join(cwd, 'reactors'), { recursive: true });
+  renameSync(join(cwd, 'proxies', 'echo'), join(cwd, 'proxies', 'beside'));
+  const said = await cli.succeed(['push', '--prune', '--json'], { cwd, env: keys });
+  const { changes } = JSON.parse(said) as { changes: { slug: string; change: string }[] };
+  expect(changes.map(({ slug, change }) => [slug, change])).toEqual([['beside', 'created']]);
 });
 
 it('prune deletes what came from files that are gone, and nothing that was made by hand', async () => {

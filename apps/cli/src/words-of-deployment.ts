@@ -11,6 +11,8 @@ interface Conflict {
   readonly kind: Change['kind'];
   readonly slug: string;
   readonly members: readonly string[];
+  /** The other project that put it in force. */
+  readonly project?: string;
   readonly deployed?: Readonly<Record<string, unknown>>;
   readonly current?: Readonly<Record<string, unknown>>;
 }
@@ -44,8 +46,8 @@ export function wordsOf({ id, changes }: Deployed, dryRun: boolean, { terminal }
 /** Tells what somebody else has changed, member by member. */
 export function conflictOf({ problem }: Refusal, mend: string): Failure {
   const { conflicts = [] } = problem as { readonly conflicts?: readonly Conflict[] };
-  const lines = conflicts.flatMap(({ kind, slug, members, deployed, current }) => [
-    `${kind} ${slug}: ${members.join(', ')}`,
+  const lines = conflicts.flatMap(({ kind, slug, members, project, deployed, current }) => [
+    `${kind} ${slug}: ${[...(project === undefined ? [] : [`deployed by the project ${project}`]), ...members].join(', ')}`,
     ...members.flatMap((member) => [
       ...(deployed?.[member] === undefined ? [] : [`  - ${inOneLine(deployed[member])}`]),
       ...(current?.[member] === undefined ? [] : [`  + ${inOneLine(current[member])}`]),
@@ -53,7 +55,7 @@ export function conflictOf({ problem }: Refusal, mend: string): Failure {
   ]);
   return new Failure(
     'conflict',
-    'Changed by somebody else since the last deployment. Nothing was changed.',
+    'Changed by somebody else since the last deployment, or deployed by another project. Nothing was changed.',
     plain([...lines, mend].join('\n')),
     { ...problem },
   );

@@ -3009,6 +3009,8 @@ export interface components {
             id: string;
             /** @description Their names; those of a formula by path. */
             members: string[];
+            /** @description The other project that put it in force. */
+            project?: string;
             /** @description Of what stands. Absent: it was deleted. */
             etag?: string;
             /** @description The members as files put them in force. */
@@ -3037,7 +3039,7 @@ export interface components {
             changes: components["schemas"]["DeploymentChange"][];
             /**
              * Format: uuid
-             * @description Of the deployment; where nothing changed, of the newest one. Absent in a dry run.
+             * @description Of the deployment; where nothing changed, of the newest one of the project. Absent in a dry run.
              */
             id?: string;
         };
@@ -3052,6 +3054,7 @@ export interface components {
          *       },
          *       "trace_id": "push-7",
          *       "message": "Retry declined cards",
+         *       "project": "shop",
          *       "created_at": "2026-01-31T12:00:00.000Z"
          *     }
          */
@@ -3081,6 +3084,8 @@ export interface components {
             created_at: string;
             /** @description Why, in the words of its author. */
             message?: string;
+            /** @description The project whose files it put in force. */
+            project?: string;
             /**
              * Format: uuid
              * @description The deployment that it returned to.
@@ -3118,6 +3123,7 @@ export interface components {
          *       },
          *       "trace_id": "push-7",
          *       "message": "Retry declined cards",
+         *       "project": "shop",
          *       "created_at": "2026-01-31T12:00:00.000Z",
          *       "changes": [
          *         {
@@ -3160,6 +3166,8 @@ export interface components {
             changes: components["schemas"]["DeploymentChange"][];
             /** @description Why, in the words of its author. */
             message?: string;
+            /** @description The project whose files it put in force. */
+            project?: string;
             /**
              * Format: uuid
              * @description The deployment that it returned to.
@@ -5388,9 +5396,11 @@ export interface components {
             dry_run?: boolean;
             /** @description Whether what was changed by hand meanwhile is overwritten. */
             force?: boolean;
+            /** @description Whose files these are, where several folders deploy to one tenant. Each prunes what is its own alone. */
+            project?: string;
             /** @description The set, in any order. */
             items: (components["schemas"]["DeployedApplication"] | components["schemas"]["DeployedReactor"] | components["schemas"]["DeployedProxy"])[];
-            /** @description Whether what files had put in force, and is not among the items, is deleted. */
+            /** @description Whether what files of the project had put in force, and is not among the items, is deleted. */
             prune?: boolean;
         };
         RollbackInput: {
@@ -8068,6 +8078,7 @@ export interface operations {
                      *           },
                      *           "trace_id": "push-7",
                      *           "message": "Retry declined cards",
+                     *           "project": "shop",
                      *           "created_at": "2026-01-31T12:00:00.000Z"
                      *         }
                      *       ]
@@ -8103,6 +8114,7 @@ export interface operations {
                 /**
                  * @example {
                  *       "message": "Retry declined cards",
+                 *       "project": "shop",
                  *       "items": [
                  *         {
                  *           "kind": "application",
@@ -8214,6 +8226,7 @@ export interface operations {
                      *       },
                      *       "trace_id": "push-7",
                      *       "message": "Retry declined cards",
+                     *       "project": "shop",
                      *       "created_at": "2026-01-31T12:00:00.000Z",
                      *       "changes": [
                      *         {

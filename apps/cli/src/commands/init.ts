@@ -1,15 +1,15 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
-import { dirname, join, relative, resolve } from 'node:path';
+import { basename, dirname, join, relative, resolve } from 'node:path';
 import type { Context } from '../context';
 import { usage } from '../failure';
-import { firstFiles } from '../project/first-files';
-import { projectFile } from '../project/project';
+import { firstFilesOf } from '../project/first-files';
+import { projectFile, slugOf } from '../project/project';
 
 /** A folder with one of each, which deploys as it is. */
 export function init({ cwd, terminal }: Context, _: object, folder = '.'): void {
   const root = resolve(cwd, folder);
   if (existsSync(join(root, projectFile))) throw usage(`${root} has a ${projectFile} already.`);
-  const files = Object.entries(firstFiles);
+  const files = Object.entries(firstFilesOf(slugOf(basename(root))));
   const taken = files.map(([name]) => name).filter((name) => existsSync(join(root, name)));
   if (taken.length > 0) {
     throw usage(

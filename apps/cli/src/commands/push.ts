@@ -4,7 +4,7 @@ import { Failure } from '../failure';
 import { Refusal } from '../failure-of-call';
 import { itemOf, type LocalItem } from '../project/items';
 import { Positions } from '../project/positions';
-import { findProject, readProject } from '../project/project';
+import { findProject, readProject, readProjectFile } from '../project/project';
 import { plain } from '../terminal';
 import { conflictOf, wordsOf } from '../words-of-deployment';
 
@@ -22,8 +22,10 @@ export async function push(context: Context, options: PushOptions): Promise<void
   const locals: LocalItem[] = [];
   for (const files of readProject(root)) locals.push(await itemOf(root, files, env));
   const { message, dryRun = false, prune = false, force = false } = options;
+  const project = readProjectFile(root);
   const body = {
     ...(message === undefined ? {} : { message }),
+    ...(project === undefined ? {} : { project }),
     ...{ dry_run: dryRun, prune, force },
     // Their members are checked there.
     items: locals.map(({ item }) => item as never),

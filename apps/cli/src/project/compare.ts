@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Glovebox } from '@glovebox/client';
 import { deployedItems } from './deployed';
 import { itemOf, sheetOf, type Item, type Kind, type LocalItem, type Sheet } from './items';
-import { readProject } from './project';
+import { readProject, slugOf } from './project';
 import { withoutValues } from './steps';
 
 /** A resource on both sides, or on one of them. */
@@ -45,16 +45,8 @@ export async function compare(root: string, api: Glovebox): Promise<Compared[]> 
   });
 }
 
-const slugMax = 64;
-
 function freeSlug(name: string, isTaken: (slug: string) => boolean): string {
-  const plain = name
-    .normalize('NFKD')
-    .toLowerCase()
-    .replace(/[^a-z0-9]+/g, '-')
-    .slice(0, slugMax - 5)
-    .replace(/^-+|-+$/g, '');
-  const base = plain === '' ? 'unnamed' : plain;
+  const base = slugOf(name);
   for (let nth = 1; ; nth += 1) {
     const slug = nth === 1 ? base : `${base}-${nth}`;
     if (!isTaken(slug)) return slug;

@@ -2,9 +2,11 @@
 declare const builtReactorTypes: Readonly<Record<string, string>>;
 
 /** The files of `glovebox init`. */
-export const firstFiles: Readonly<Record<string, string>> = {
+export const firstFilesOf = (project: string): Readonly<Record<string, string>> => ({
   'glovebox.yaml': `# glovebox push deploys what is in this folder.
 version: 1
+# Folders with other names may deploy to the same tenant. None of them prunes what is another's.
+project: ${project}
 `,
   '.gitignore': `node_modules/
 .glovebox/
@@ -153,4 +155,4 @@ declare module '@glovebox/testing' {
   }>;
 }
 `,
-};
+});

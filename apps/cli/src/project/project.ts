@@ -55,7 +55,7 @@ export type ResourceFiles = ReactorFiles | ProxyFiles | ApplicationFiles;
 export function findProject(cwd: string): string {
   for (let folder = cwd; ; folder = dirname(folder)) {
     if (existsSync(join(folder, projectFile))) {
-      checkProject(folder);
+      readProjectFile(folder);
       return folder;
     }
     if (dirname(folder) === folder) break;
@@ -66,15 +66,20 @@ export function findProject(cwd: string): string {
   );
 }
 
-function checkProject(root: string): void {
+/** The name of the folder among those that deploy to the tenant. */
+export function readProjectFile(root: string): string | undefined {
   const yaml = YamlFile.read(root, projectFile);
-  const members = mapOf(yaml, yaml.value ?? {}, [], ['version']);
+  const members = mapOf(yaml, yaml.value ?? {}, [], ['version', 'project']);
   if ((members.version ?? 1) !== 1) {
     throw yaml.failAt(['version'], 'this version of glovebox knows version 1 alone');
   }
+  const project = textOf(yaml, members, 'project');
+  if (project === undefined || slugForm.test(project)) return project;
+  throw yaml.failAt(['project'], `is made as a slug is: ${slugRule}`);
 }
 
 const slugForm = /^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/;
+const slugRule = '1 to 64 of a to z, 0 to 9 and -, beginning and ending without -';
 
 /** Everything that is deployed from the folder, in a fixed order. */
 export function readProject(root: string): ResourceFiles[] {
@@ -210,8 +215,20 @@ function readApplication(root: string, slug: string): ApplicationFiles {
 
 function checkSlug(slug: string, file: string): void {
   if (slugForm.test(slug)) return;
-  const form = '1 to 64 of a to z, 0 to 9 and -, beginning and ending without -';
-  throw usage(`${file}: "${slug}" is no slug.`, `A slug is ${form}.`);
+  throw usage(`${file}: "${slug}" is no slug.`, `A slug is ${slugRule}.`);
+}
+
+const slugMax = 64;
+
+/** A slug made of a name for people. */
+export function slugOf(name: string): string {
+  const plain = name
+    .normalize('NFKD')
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .slice(0, slugMax - 5)
+    .replace(/^-+|-+$/g, '');
+  return plain === '' ? 'unnamed' : plain;
 }
 
 /** code.ts is bundled. code.js is sent as it is. */

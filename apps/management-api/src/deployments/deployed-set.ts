@@ -15,6 +15,8 @@ export interface Deployed {
   readonly kind: DeployedKind;
   readonly slug: string;
   readonly id: string;
+  /** Whose files put it in force. Absent: those of a folder that names no project. */
+  readonly project?: string | undefined;
   readonly formulaId?: string | undefined;
   /** Of a proxy, so that it comes back with its key. */
   readonly key?: string | undefined;
@@ -36,32 +38,48 @@ interface StateRow {
 
 const columns = `id, state, code_ids AS "codeIds"`;
 
-/** All that was deployed from files and not pruned since. Undefined: nothing ever was. */
+/** All that was deployed from files, of whatever project, and not pruned since. */
 export async function newestDeployed(
   sql: Sql,
   sealer: Sealer,
   tenantId: string,
-): Promise<{ readonly id: string; readonly items: Deployed[] } | undefined> {
+): Promise<Deployed[]> {
   const [row] = await sql.query<StateRow>(
     `SELECT ${columns} FROM deployments WHERE tenant_id = $1 ORDER BY id DESC LIMIT 1`,
     [tenantId],
   );
-  return row && { id: row.id, items: await openState(sql, sealer, tenantId, row) };
+  return row ? openState(sql, sealer, tenantId, row) : [];
 }
 
-/** All that a deployment had put in force. */
+/** The newest deployment of a project. Undefined: none is kept. */
+export async function newestOf(
+  sql: Sql,
+  tenantId: string,
+  project: string | undefined,
+): Promise<string | undefined> {
+  const [row] = await sql.query<{ id: string }>(
+    `SELECT id FROM deployments WHERE tenant_id = $1 AND project IS NOT DISTINCT FROM $2
+     ORDER BY id DESC LIMIT 1`,
+    [tenantId, project ?? null],
+  );
+  return row?.id;
+}
+
+/** The project of a deployment, and all that it had in force then. */
 export async function deployedBy(
   sql: Sql,
   sealer: Sealer,
   tenantId: string,
   id: string,
-): Promise<Deployed[]> {
-  const [row] = await sql.query<StateRow>(
-    `SELECT ${columns} FROM deployments WHERE tenant_id = $1 AND id = $2`,
+): Promise<{ readonly project: string | undefined; readonly items: Deployed[] }> {
+  const [row] = await sql.query<StateRow & { readonly project: string | null }>(
+    `SELECT ${columns}, project FROM deployments WHERE tenant_id = $1 AND id = $2`,
     [tenantId, id],
   );
   if (!row) throw notFound('deployment');
-  return openState(sql, sealer, tenantId, row);
+  const project = row.project ?? undefined;
+  const items = await openState(sql, sealer, tenantId, row);
+  return { project, items: items.filter((item) => item.project === project) };
 }
 
 /**
@@ -99,6 +117,7 @@ export interface NewDeployment {
   readonly id: string;
   readonly tenantId: string;
   readonly message: string | null;
+  readonly project: string | undefined;
   readonly rollbackOf: string | null;
   readonly createdBy: string | null;
   readonly traceId: string;
@@ -123,11 +142,11 @@ export async function keepDeployment(
   const state = await sealer.seal(placeOf(tenantId, id), JSON.stringify(stored));
   const bytes = [...codes].reduce((sum, code) => sum + Buffer.byteLength(code), state.length);
   await sql.query(
-    `INSERT INTO deployments (tenant_id, id, message, rollback_of, changes, state, code_ids, bytes,
-       trace_id, created_by, created_at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, now())`,
+    `INSERT INTO deployments (tenant_id, id, message, project, rollback_of, changes, state, code_ids,
+       bytes, trace_id, created_by, created_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, now())`,
     [
-      ...[tenantId, id, deployment.message, deployment.rollbackOf],
+      ...[tenantId, id, deployment.message, deployment.project ?? null, deployment.rollbackOf],
       ...[JSON.stringify(deployment.changes), state, codeIds, bytes],
       ...[deployment.traceId, deployment.createdBy],
     ],

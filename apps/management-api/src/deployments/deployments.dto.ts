@@ -166,11 +166,16 @@ class DeploymentOptions {
 }
 
 export class CreateDeployment extends DeploymentOptions {
+  /** Whose files these are. */
+  @IsOptional()
+  @Slug()
+  project?: string;
+
   /** `readItems` reads it: the members of an item depend on its kind. */
   @IsAnyJson()
   items!: unknown;
 
-  /** Deletes what was deployed before and is not among the items. */
+  /** Deletes what the project had deployed before and is not among the items. */
   @IsOptional()
   @IsBoolean()
   prune?: boolean;
@@ -194,6 +199,8 @@ export interface ItemConflict {
   kind: DeployedKind;
   slug: string;
   id: string;
+  /** The other project that put it in force. */
+  project?: string;
   etag?: string;
   /** Those that differ from what was deployed. */
   members: string[];
@@ -211,6 +218,7 @@ export interface DeploymentResponse {
 export interface DeploymentRow {
   id: string;
   message: string | null;
+  project: string | null;
   rollbackOf: string | null;
   changes: ItemChange[];
   traceId: string;
@@ -223,6 +231,7 @@ export interface DeploymentRow {
 export interface DeploymentShown {
   id: string;
   message?: string;
+  project?: string;
   rollback_of?: string;
   counts: Record<ItemChange['change'], number>;
   trace_id: string;

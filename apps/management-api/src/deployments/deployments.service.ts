@@ -17,6 +17,7 @@ import {
   deployedBy,
   keepDeployment,
   newestDeployed,
+  newestOf,
   prunedSince,
   type Deployed,
 } from './deployed-set';
@@ -30,6 +31,12 @@ import type {
   RollbackInput,
 } from './deployments.dto';
 
+/** What is to be put in force, and whose files have it. */
+interface Asked {
+  readonly project: string | undefined;
+  readonly wanted: readonly Wanted[];
+}
+
 /** What was written is taken back: it was asked for in order to see what it would be. */
 class TakenBack extends Error {
   constructor(readonly result: DeploymentResponse) {
@@ -42,7 +49,7 @@ interface Deploying {
   readonly prune: boolean;
   readonly rollbackOf: string | null;
   /** Reads what is wanted, under the lock of the tenant's deployments. */
-  readonly wanted: (sql: Sql) => Promise<readonly Wanted[]>;
+  readonly asked: (sql: Sql) => Promise<Asked>;
 }
 
 @Injectable()
@@ -59,7 +66,7 @@ export class DeploymentsService {
     const wanted = await readItems(input.items);
     return this.#put(actor, author, {
       ...{ input, prune: input.prune ?? false, rollbackOf: null },
-      wanted: () => Promise.resolve(wanted),
+      asked: () => Promise.resolve({ project: input.project, wanted }),
     });
   }
 
@@ -74,10 +81,10 @@ export class DeploymentsService {
     const { sealer } = this.ctx;
     return this.#put(actor, author, {
       ...{ input, prune: true, rollbackOf: id },
-      wanted: async (sql) => {
-        const items = await deployedBy(sql, sealer, author.tenantId, id);
+      asked: async (sql) => {
+        const { project, items } = await deployedBy(sql, sealer, author.tenantId, id);
         const pruned = await prunedSince(sql, author.tenantId, id);
-        return items.map((item) => toWanted(item, pruned.has(item.id)));
+        return { project, wanted: items.map((item) => toWanted(item, pruned.has(item.id))) };
       },
     });
   }
@@ -125,35 +132,34 @@ export class DeploymentsService {
     manager: EntityManager,
     actor: Actor,
     author: Author,
-    { input, prune, rollbackOf, wanted }: Deploying,
+    { input, prune, rollbackOf, asked }: Deploying,
   ): Promise<ChangeOutcome<DeploymentResponse>> {
     const { tenantId } = author;
     const { sealer, keyHash } = this.ctx;
     const sql = asSql(manager);
     await holdDeployments(sql, tenantId);
-    const before = await newestDeployed(sql, sealer, tenantId);
-    const asked = await wanted(sql);
+    const deployed = await newestDeployed(sql, sealer, tenantId);
+    const { project, wanted } = await asked(sql);
     const { formulas, reactors, proxies } = this;
     const putting: Putting = {
-      ...{ formulas, reactors, proxies, manager, author },
-      deployed: before?.items ?? [],
+      ...{ formulas, reactors, proxies, manager, author, project, deployed },
       tagOf: ({ id, version }) => tagOf(keyHash, id, version),
       isForced: input.force ?? false,
       mayGrant: holds(actor.principal, 'application:update'),
     };
-    const set = await PuttingInForce.begin(putting, asked);
+    const set = await PuttingInForce.begin(putting, wanted);
     await set.put();
     if (prune) await set.prune();
     set.refuseConflicts(actor.principal);
     const { items, changes, definitions, deletions, formerCode, lines } = set.done();
     const shown = input.dry_run ? changes : changes.map(({ etag: _, ...rest }) => rest);
     if (changes.every((one) => one.change === 'unchanged') && set.leavesDeployed) {
-      const named = before && !input.dry_run ? { id: before.id } : {};
-      return { result: { ...named, changes: shown } };
+      const before = input.dry_run ? undefined : await newestOf(sql, tenantId, project);
+      return { result: { ...(before === undefined ? {} : { id: before }), changes: shown } };
     }
     const id = timeOrderedId();
     await keepDeployment(sql, sealer, {
-      ...{ id, tenantId, rollbackOf, changes: shown, items },
+      ...{ id, tenantId, project, rollbackOf, changes: shown, items },
       message: input.message ?? null,
       createdBy: author.actorId,
       traceId: author.traceId,

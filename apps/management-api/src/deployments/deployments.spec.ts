@@ -565,6 +565,92 @@ describe('deployments that are kept', () => {
   });
 });
 
+describe('of a project', () => {
+  const named = (slug: string, name = slug): object => ({ ...proxy, slug, name });
+
+  it('prunes what the project had put in force alone', async () => {
+    await deploy([named('of-none')]);
+    const first = await deploy([named('a'), named('gone')], { project: 'shop' });
+    await deploy([named('b')], { project: 'bank' });
+    expect(await shownBy(`/deployments/${first.id}`)).toMatchObject({ project: 'shop' });
+    const pruned = await deploy([named('a')], { project: 'shop', prune: true });
+    expect(changed(pruned)).toEqual(['a unchanged', 'gone pruned']);
+    expect(changed(await deploy([], { project: 'bank', prune: true }))).toEqual(['b pruned']);
+    expect(changed(await deploy([], { prune: true }))).toEqual(['of-none pruned']);
+    const { data } = (await api.get('/proxies')).body as { data: { slug: string }[] };
+    expect(data.map(({ slug }) => slug)).toEqual(['a']);
+  });
+
+  it('is refused what another project has put in force, unless it is forced to or has seen it', async () => {
+    await deploy([named('a')], { project: 'shop' });
+    for (const more of [{ project: 'bank' }, {}]) {
+      const before = await stored();
+      const answer = await refused([named('a')], more);
+      expect(answer.status).toBe(409);
+      expect(answer.body).toMatchObject({
+        code: 'deployment_conflict',
+        conflicts: [{ slug: 'a', project: 'shop', members: [] }],
+      });
+      expect(await stored()).toEqual(before);
+    }
+    const conflict = await refused([named('a')], { project: 'bank' });
+    const [{ etag }] = (conflict.body as { conflicts: [{ etag: string }] }).conflicts;
+    const taken = await deploy([{ ...named('a'), etag }], { project: 'bank' });
+    expect(changed(taken)).toEqual(['a unchanged']);
+    expect(changed(await deploy([], { project: 'shop', prune: true }))).toEqual([]);
+    await deploy([named('a')], { project: 'shop', force: true });
+    expect(changed(await deploy([], { project: 'bank', prune: true }))).toEqual([]);
+    expect(changed(await deploy([], { project: 'shop', prune: true }))).toEqual(['a pruned']);
+  });
+
+  it('takes over what a folder without a name had put in force, once', async () => {
+    const before = await deploy([named('a')]);
+    const taken = await deploy([named('a')], { project: 'shop' });
+    expect(changed(taken)).toEqual(['a unchanged']);
+    expect(taken.id).not.toBe(before.id);
+    expect((await deploy([named('a')], { project: 'shop' })).id).toBe(taken.id);
+    expect(changed(await deploy([], { prune: true }))).toEqual([]);
+  });
+
+  it('is rolled back alone, and a second push of it tells its own newest deployment', async () => {
+    const first = await deploy([named('a', 'one')], { project: 'shop' });
+    await deploy([named('b', 'one')], { project: 'bank' });
+    await deploy([named('a', 'two'), named('c')], { project: 'shop' });
+    const bank = await deploy([named('b', 'two')], { project: 'bank' });
+    expect(changed(await rollback(first.id))).toEqual(['a updated name', 'c pruned']);
+    expect(await shownBy(`/proxies/${idOf(bank, 'b')}`)).toMatchObject({ name: 'two' });
+    expect((await deploy([named('b', 'two')], { project: 'bank' })).id).toBe(bank.id);
+    const { data } = (await api.get('/deployments')).body as { data: { project: string }[] };
+    expect(data.map(({ project }) => project)).toEqual(['shop', 'bank', 'shop', 'bank', 'shop']);
+  });
+
+  it('has a name as slugs are', async () => {
+    for (const project of ['', 'Shop', 'a b', '-a', 'a'.repeat(65), 7]) {
+      const answer = await refused([named('a')], { project });
+      expect([answer.status, Object.keys(answer.body.errors as object)]).toEqual([
+        400,
+        ['project'],
+      ]);
+    }
+    expect(changed(await deploy([named('a')], { project: null }))).toEqual(['a created']);
+  });
+});
+
+it('a transform that was stored without a runtime is the same as with the oldest one', async () => {
+  const transform = { code: codeOf('request') };
+  const byClient = {
+    name: 'Bank',
+    destination_url: 'https://bank.example',
+    request_transform: transform,
+  };
+  const { id } = (await api.post('/proxies', byClient)).body as { id: string };
+  const item = {
+    ...{ kind: 'proxy', slug: 'bank', id, ...byClient },
+    request_transform: { ...transform, runtime: 'node16' },
+  };
+  expect(changed(await deploy([item]))).toEqual(['bank updated slug']);
+});
+
 it('of two deployments at once one is refused, or both are whole', async () => {
   const sets = ['A', 'B', 'C', 'D'].map((name) =>
     Array.from({ length: 20 }, (_, n) => ({ ...proxy, slug: `p-${n}`, name })),

@@ -8,7 +8,7 @@ import type {
   ItemChange,
 } from './deployments.dto';
 
-const columns = `id, message, rollback_of AS "rollbackOf", changes, trace_id AS "traceId",
+const columns = `id, message, project, rollback_of AS "rollbackOf", changes, trace_id AS "traceId",
   created_by AS "createdBy", created_at AS "createdAt",
   (SELECT p.name FROM people p WHERE p.id = created_by) AS "personName",
   (SELECT a.name FROM applications a WHERE a.id = created_by) AS "applicationName"`;
@@ -45,6 +45,7 @@ export function toShown(row: DeploymentRow): DeploymentShown {
   return {
     id: row.id,
     ...(row.message === null ? {} : { message: row.message }),
+    ...(row.project === null ? {} : { project: row.project }),
     ...(row.rollbackOf === null ? {} : { rollback_of: row.rollbackOf }),
     counts,
     trace_id: row.traceId,

@@ -62,7 +62,9 @@ export interface Putting {
   readonly proxies: ProxiesService;
   readonly manager: EntityManager;
   readonly author: Author;
-  /** What files have put in force so far. */
+  /** Whose files these are. */
+  readonly project: string | undefined;
+  /** What files of all projects have put in force so far. */
   readonly deployed: readonly Deployed[];
   readonly tagOf: (standing: Pick<Standing, 'id' | 'version'>) => string;
   readonly isForced: boolean;
@@ -146,12 +148,13 @@ export class PuttingInForce {
     if (this.#items.length + this.#left().length > managedMax) throw tooMany();
   }
 
-  /** Deletes what files have put in force before and are without now. */
+  /** Deletes what files of the project have put in force before and are without now. */
   async prune(): Promise<void> {
     for (const kind of order.toReversed()) {
       for (const deployed of this.#left()) {
         const standing = this.standing.find(({ id }) => id === deployed.id);
-        if (deployed.kind !== kind || !standing) continue;
+        const isOfProject = deployed.project === this.putting.project;
+        if (deployed.kind !== kind || !standing || !isOfProject) continue;
         this.#refuseLate();
         this.#lookForConflict(standing, deployed, undefined, undefined);
         await this.#remove(standing);
@@ -216,7 +219,8 @@ export class PuttingInForce {
     const known = deployed ?? this.putting.deployed.find(({ id }) => id === standing?.id);
     const put = await this.#putKind(standing, dto, slug, wanted.former);
     this.#lookForConflict(standing, known, dto.etag, put.document);
-    this.#items.push({ kind, slug, ...put });
+    const { project } = this.putting;
+    this.#items.push({ kind, slug, ...(project === undefined ? {} : { project }), ...put });
     const members = standing && differingMembers(standing.document, put.document);
     this.#changes.push({
       ...{ kind, slug, id: put.id },
@@ -387,7 +391,7 @@ export class PuttingInForce {
     this.#took('delete', { deletions: [{ kind: 'formula', id: formula.id }] });
   }
 
-  /** What stands may be overwritten if files put it there, or its version is named. */
+  /** What stands may be overwritten if files of the project put it there, or its version is named. */
   #lookForConflict(
     standing: Standing | undefined,
     deployed: Deployed | undefined,
@@ -397,10 +401,13 @@ export class PuttingInForce {
     if (this.putting.isForced || (!standing && !deployed)) return;
     const current = standing?.document;
     const { kind, slug, id } = deployed ?? (standing as Standing);
+    const owner = deployed?.project;
+    // What a folder without a name has put there, the folder takes along into its project.
+    const isOfOther = standing && owner !== undefined && owner !== this.putting.project;
     const isSame = (other: Document | undefined): boolean =>
       current !== undefined && other !== undefined && isDeepStrictEqual(current, other);
     const isSeen = standing !== undefined && etag === this.putting.tagOf(standing);
-    if (isSame(deployed?.document) || isSame(wanted) || isSeen) return;
+    if (isSeen || (!isOfOther && (isSame(deployed?.document) || isSame(wanted)))) return;
     const before = deployed?.document;
     // A resource that files take over for the first time has no other slug to lose.
     const members = differingMembers(current ?? {}, before ?? wanted ?? {}).filter(
@@ -409,6 +416,7 @@ export class PuttingInForce {
     if (before === undefined && members.length === 0) return;
     this.#conflicts.push({
       ...{ kind, slug: slug ?? '', id, members },
+      ...(isOfOther ? { project: owner } : {}),
       ...(standing ? { etag: this.putting.tagOf(standing) } : {}),
       shown: {
         ...(before ? { deployed: shownMembers(before, members) } : {}),

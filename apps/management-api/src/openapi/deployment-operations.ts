@@ -49,6 +49,7 @@ const shown: readonly [Schemas, Schemas] = [
   },
   {
     message: text,
+    project: { ...text, description: 'The project whose files it put in force.' },
     rollback_of: { ...uuid, description: 'The deployment that it returned to.' },
     created_by: uuid,
     actor: object({ type: oneOf(['person', 'application']), id: uuid }, { name: text }),
@@ -59,6 +60,7 @@ const example = {
   counts: { created: 0, updated: 1, unchanged: 0, pruned: 0 },
   trace_id: 'push-7',
   message: 'Retry declined cards',
+  project: 'shop',
   created_at: time,
 };
 const [always, sometimes] = shown;
@@ -69,6 +71,7 @@ export const deploymentAnswers: Schemas = {
     ...object(
       { kind, slug: text, id: uuid, members: memberNames },
       {
+        project: { ...text, description: 'The other project that put it in force.' },
         etag: { ...text, description: 'Of what stands. Absent: it was deleted.' },
         deployed: { ...json, description: 'The members as files put them in force.' },
         current: { ...json, description: 'The members as they stand.' },
@@ -86,7 +89,7 @@ export const deploymentAnswers: Schemas = {
         id: {
           ...uuid,
           description:
-            'Of the deployment; where nothing changed, of the newest one. Absent in a dry run.',
+            'Of the deployment; where nothing changed, of the newest one of the project. Absent in a dry run.',
         },
       },
     ),
@@ -114,6 +117,7 @@ export const deploymentOperations: Readonly<Record<string, OperationText>> = {
     answer: 'Deployed',
     body: {
       message: 'Retry declined cards',
+      project: 'shop',
       items: [
         {
           ...{ kind: 'application', slug: 'checkout', name: 'Checkout', type: 'private' },

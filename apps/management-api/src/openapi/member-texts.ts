@@ -8,7 +8,10 @@ import type { Schema, Schemas } from './schema';
 const texts: Readonly<Record<string, string>> = {
   // Deployments.
   'CreateDeployment.items': 'The set, in any order.',
-  prune: 'Whether what files had put in force, and is not among the items, is deleted.',
+  'CreateDeployment.project':
+    'Whose files these are, where several folders deploy to one tenant. Each prunes what is its own alone.',
+  prune:
+    'Whether what files of the project had put in force, and is not among the items, is deleted.',
   force: 'Whether what was changed by hand meanwhile is overwritten.',
   'CreateDeployment.message': 'Why, for the list of deployments and the audit log.',
   'RollbackInput.message': 'Why, for the list of deployments and the audit log.',
