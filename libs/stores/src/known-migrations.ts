@@ -17,5 +17,7 @@ export const knownMigrations: readonly string[] = [
   'KeepDeployments0000000000015',
   'NameProjects0000000000020',
   'BindTokensToDestinations0000000000021',
+  'AddForwardAuthorities0000000000023',
+  'MatchRequests0000000000024',
   'AddScrub0000000000025',
 ];

@@ -151,6 +151,8 @@ export function readProxy(root: string, slug: string): ProxyFiles {
         'destination_url',
         'require_auth',
         'allowed_origins',
+        'match',
+        'forward_to',
         'detokenize',
         'scrub',
         'isolation',

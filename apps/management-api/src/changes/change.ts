@@ -8,6 +8,7 @@ import type { ManagementContext } from '../context';
 import type { EntityTags } from '../http/entity-tags';
 import { asSql, inTenant } from '../database/in-tenant';
 import { storeOutcome, type Claim } from '@glovebox/idempotency';
+import { refuseEqualMatches } from '../proxies/proxy-match';
 import { slugTaken } from './slug';
 
 /** The caller that makes a change. */
@@ -33,7 +34,9 @@ export type Action =
   | 'create_key'
   | 'delete_key'
   | 'regenerate'
-  | 'rotate_webhook_secret';
+  | 'rotate_webhook_secret'
+  | 'create_forward_ca'
+  | 'rotate_forward_ca';
 
 export interface AuditLine {
   readonly operation: string;
@@ -97,6 +100,7 @@ export async function change<Result>(
             deletions.map((deletion) => ({ ...deletion, tenantId })),
           );
     if (before) await refuseOverfull(ctx, sql, tenantId, before);
+    await refuseEqualMatches(sql, tenantId, definitions);
     return { result, version, id: definitions[0]?.id };
   });
   if (version !== undefined) await ctx.definitions.announce(version);

@@ -21,6 +21,8 @@ import { AddSlugs0000000000014 } from '../migrations/0014-add-slugs';
 import { KeepDeployments0000000000015 } from '../migrations/0015-keep-deployments';
 import { NameProjects0000000000020 } from '../migrations/0020-name-projects';
 import { BindTokensToDestinations0000000000021 } from '../migrations/0021-bind-tokens-to-destinations';
+import { AddForwardAuthorities0000000000023 } from '../migrations/0023-add-forward-authorities';
+import { MatchRequests0000000000024 } from '../migrations/0024-match-requests';
 import { AddScrub0000000000025 } from '../migrations/0025-add-scrub';
 import { recorded } from '../migrations/migration';
 import { Proxy } from '../entities/proxy.entity';
@@ -48,6 +50,8 @@ export const migrations = [
   KeepDeployments0000000000015,
   NameProjects0000000000020,
   BindTokensToDestinations0000000000021,
+  AddForwardAuthorities0000000000023,
+  MatchRequests0000000000024,
   AddScrub0000000000025,
 ].map(recorded);
 

@@ -1,5 +1,6 @@
 import type { Isolation, Runtime } from '@glovebox/sandbox';
 import { Column, Entity, ForeignKey, Index, Unique } from 'typeorm';
+import type { StoredMatch } from '../proxies/proxy-match';
 import { Resource } from './resource.entity';
 import { Tenant } from './tenant.entity';
 
@@ -66,4 +67,14 @@ export class Proxy extends Resource {
 
   @Column('text', { array: true, name: 'allowed_origins', default: () => "'{}'" })
   allowedOrigins!: string[];
+
+  @Column('jsonb', { nullable: true })
+  match!: StoredMatch | null;
+
+  /** Names the kinds of requests that it matches. No other proxy of the tenant shares one. */
+  @Column('text', { array: true, name: 'match_keys', default: () => "'{}'" })
+  matchKeys!: string[];
+
+  @Column('text', { name: 'forward_to', nullable: true })
+  forwardTo!: 'request' | null;
 }

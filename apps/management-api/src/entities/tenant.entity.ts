@@ -15,6 +15,10 @@ export class Tenant {
   @Column('bytea', { name: 'webhook_secrets' })
   webhookSecrets!: Buffer;
 
+  /** Sealed: a list of `{certificate, privateKey, until}`, newest first; null before the first use. */
+  @Column('bytea', { name: 'forward_authorities', nullable: true })
+  forwardAuthorities!: Buffer | null;
+
   @Column({ type: 'timestamptz', name: 'created_at', precision: 3 })
   createdAt!: Date;
 

@@ -2,7 +2,13 @@ import { applicationTypes, destinationsMax, permissions } from '@glovebox/access
 import { runtimes } from '@glovebox/sandbox';
 import { rulesMax } from '../applications/applications.dto';
 import { parametersMax } from '../reactor-formulas/reactor-formulas.dto';
-import { allowedOriginsMax, listEntriesMax } from '../validation/resource-limits';
+import { matchedMethods } from '../proxies/proxy-match';
+import {
+  allowedOriginsMax,
+  listEntriesMax,
+  matchedHostsMax,
+  matchedPathsMax,
+} from '../validation/resource-limits';
 import { documentedCodes } from './operation-errors';
 import { callAnswers } from './call-answer-schemas';
 import { deploymentAnswers } from './deployment-operations';
@@ -220,6 +226,14 @@ const proxy: Members = {
     client_certificate: object({ certificate: text }),
     certificate_authority: text,
     allowed_origins: allowedOrigins,
+    match: object(
+      { hosts: listOf(text, matchedHostsMax) },
+      {
+        methods: listOf(oneOf([...matchedMethods]), matchedMethods.length),
+        paths: listOf(text, matchedPathsMax),
+      },
+    ),
+    forward_to: oneOf(['request']),
   },
   example: {
     id: example.id,
@@ -375,6 +389,12 @@ export const answers: Schemas = {
   WebhookSecret: {
     ...object({ secret: text }),
     example: { secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw' },
+  },
+  ForwardCa: {
+    ...object({ certificates: text }, { signs_from: instant }),
+    example: {
+      certificates: '-----BEGIN CERTIFICATE-----\nMIIB…\n-----END CERTIFICATE-----\n',
+    },
   },
   Pagination: {
     ...object(

@@ -284,6 +284,21 @@ export const operations: Readonly<Record<string, OperationText>> = {
     summary: 'Get the secret that signs webhooks',
     answer: 'WebhookSecret',
   },
+  'GET /tenants/self/forward-ca': {
+    id: 'getForwardCa',
+    summary: 'Get the certificate authority that clients of forward mode must trust',
+    description: 'It is made at the first call. Its key is never shown.',
+    answer: 'ForwardCa',
+    errors: ['conflict'],
+  },
+  'POST /tenants/self/forward-ca/rotate': {
+    id: 'rotateForwardCa',
+    summary: 'Create a new certificate authority. The one before it signs for 30 more days',
+    description:
+      'A second rotation within that time ends it: the newest but one signs at once, and nothing that the oldest has signed is shown any more.',
+    answer: 'ForwardCa',
+    errors: ['conflict'],
+  },
 
   ...deploymentOperations,
   ...captureOperations,

@@ -29,6 +29,7 @@ import {
 } from '../validation/decorators';
 import { nameMax } from '../validation/resource-limits';
 import type { Proxy, TransformEntry } from '../entities/proxy.entity';
+import { MatchInput, type StoredMatch } from './proxy-match';
 import type { Steps } from './transform-steps';
 
 export class TransformInput {
@@ -132,6 +133,17 @@ export class ProxyInput extends ActingInput {
   @IsBoolean()
   scrub?: boolean;
 
+  @IsOptional()
+  @IsObject()
+  @ValidateNested()
+  @Type(() => MatchInput)
+  match?: MatchInput;
+
+  /** Only with `match`. */
+  @IsOptional()
+  @IsIn(['request'])
+  forward_to?: 'request';
+
   /** Only with `require_auth: false`. */
   @IsOptional()
   @AllowedOrigins()
@@ -160,6 +172,8 @@ export interface ProxyResponse extends Stamps {
   client_certificate?: { certificate: string };
   certificate_authority?: string;
   allowed_origins?: string[];
+  match?: StoredMatch;
+  forward_to?: 'request';
 }
 
 /** The sealed columns of a row, opened. */
@@ -196,6 +210,8 @@ export function toProxyInput(row: Proxy, { configuration, tls, steps }: OpenedCo
       : null,
     certificate_authority: tls?.authority,
     allowed_origins: row.allowedOrigins,
+    match: row.match,
+    forward_to: row.forwardTo,
   };
 }
 
@@ -219,6 +235,8 @@ export function toProxyResponse(row: Proxy, opened: OpenedColumns, answer: Answe
     ...(row.timeoutMs === null ? {} : { timeout_ms: row.timeoutMs }),
     ...(opened.tls ? toTlsMembers(opened.tls) : {}),
     ...(row.allowedOrigins.length > 0 ? { allowed_origins: row.allowedOrigins } : {}),
+    ...(row.match ? { match: row.match } : {}),
+    ...(row.forwardTo ? { forward_to: row.forwardTo } : {}),
     ...toStamps(row, answer),
   };
 }

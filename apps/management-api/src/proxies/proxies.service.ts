@@ -4,6 +4,7 @@ import { type Actor, generateProxyKey } from '@glovebox/access';
 import { dropCaptures } from '@glovebox/captures';
 import {
   isDefined,
+  matchKeysOf,
   type ProxyDefinition,
   type TlsDefinition,
   type TransformDefinition,
@@ -35,6 +36,7 @@ import {
   type TransformInput,
 } from './proxies.dto';
 import { Proxy, type TransformEntry } from '../entities/proxy.entity';
+import { toMatch, toMatchDefinition } from './proxy-match';
 import { withKeptValues } from './kept-values';
 import { openTls, sealTls, toTls } from './tls-material';
 import {
@@ -222,6 +224,9 @@ export class ProxiesService {
     if (require_auth && allowed_origins.length > 0) {
       throw invalid({ allowed_origins: ['must be left out unless require_auth is false'] });
     }
+    const match = toMatch(input.match);
+    const forwardTo = input.forward_to ?? null;
+    if (forwardTo && !match) throw invalid({ forward_to: ['must be left out without match'] });
     const hasSteps = steps.requestSteps.length + steps.responseSteps.length > 0;
     const columns = {
       name: input.name,
@@ -240,6 +245,9 @@ export class ProxiesService {
       isolation: input.isolation ?? 'warm',
       timeoutMs: input.timeout_ms ?? null,
       allowedOrigins: allowed_origins,
+      match,
+      matchKeys: match ? matchKeysOf(toMatchDefinition(match)) : [],
+      forwardTo,
     };
     return { columns, secrets: { configuration, tls, steps } };
   }
@@ -310,8 +318,8 @@ function toProxyDefinition(
     tls,
     allowedOrigins: proxy.allowedOrigins,
     ...(proxy.scrub ? { scrub: true } : {}),
-    match: null,
-    forwardTo: null,
+    match: proxy.match && toMatchDefinition(proxy.match),
+    forwardTo: proxy.forwardTo,
   };
 }
 

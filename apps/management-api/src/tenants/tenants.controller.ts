@@ -15,6 +15,7 @@ import { CallerInterceptor } from '../http/caller.interceptor';
 import { NotForPeople, RequirePermission } from '../http/check-permission';
 import { Tagged, type EntityTags } from '../http/entity-tags';
 import { Caller, ChangedBy, TagsOfCall } from '../http/request';
+import type { ForwardAuthorityResponse } from './forward-authorities';
 import {
   DeleteTenant,
   NamedInQuery,
@@ -62,6 +63,19 @@ export class TenantsController {
   @NotForPeople(noSecrets)
   showWebhookSecret(@Caller() actor: Actor): Promise<WebhookSecretResponse> {
     return this.tenants.showWebhookSecret(actor);
+  }
+
+  @Get('forward-ca')
+  @RequirePermission('tenant:read')
+  showForwardAuthority(@Caller() actor: Actor): Promise<ForwardAuthorityResponse> {
+    return this.tenants.showForwardAuthority(actor);
+  }
+
+  @Post('forward-ca/rotate')
+  @HttpCode(200)
+  @RequirePermission('tenant:update')
+  rotateForwardAuthority(@ChangedBy() author: Author): Promise<ForwardAuthorityResponse> {
+    return this.tenants.rotateForwardAuthority(author);
   }
 
   @Post('webhook-secret/rotate')

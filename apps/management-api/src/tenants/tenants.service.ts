@@ -10,7 +10,13 @@ import { asSql, inTenant, statementsInTenant } from '../database/in-tenant';
 import { modifiedNow } from '../changes/created-and-modified';
 import type { EntityTags } from '../http/entity-tags';
 import { deleteTenant } from './delete-tenant';
+import {
+  rotateForwardAuthority,
+  showForwardAuthority,
+  type ForwardAuthorityResponse,
+} from './forward-authorities';
 import { Tenant } from '../entities/tenant.entity';
+import { checkSettings } from './settings';
 import { toTenantDefinition } from './tenant-definition';
 import {
   toTenantResponse,
@@ -35,6 +41,7 @@ export class TenantsService {
   }
 
   update(author: Author, { name, settings = {} }: UpdateTenant): Promise<TenantResponse> {
+    checkSettings(settings);
     return change(this.ctx, author, 'update', async (manager) => {
       const tenant = await lockTenant(manager, author, 'update');
       Object.assign(tenant, { name, settings }, modifiedNow(author));
@@ -72,6 +79,21 @@ export class TenantsService {
     return { secret: newest.secret };
   }
 
+  showForwardAuthority(actor: Actor): Promise<ForwardAuthorityResponse> {
+    const { tenantId } = actor.principal;
+    return showForwardAuthority(this.ctx, actor, {
+      find: () =>
+        inTenant(this.ctx.dataSource, tenantId, (manager) => findTenant(manager, tenantId)),
+      lock: (manager) => lockTenant(manager, { tenantId }, 'create_forward_ca'),
+    });
+  }
+
+  rotateForwardAuthority(author: Author): Promise<ForwardAuthorityResponse> {
+    return rotateForwardAuthority(this.ctx, author, (manager) =>
+      lockTenant(manager, author, 'rotate_forward_ca'),
+    );
+  }
+
   rotateWebhookSecret(author: Author): Promise<WebhookSecretResponse> {
     const { sealer } = this.ctx;
     return change(this.ctx, author, 'rotate_webhook_secret', async (manager) => {
@@ -96,7 +118,11 @@ async function findTenant(manager: EntityManager, id: string): Promise<Tenant> {
 }
 
 /** Locks out other writers of the row. Changes in the tenant, which hold the row's key, go on. */
-async function lockTenant(manager: EntityManager, author: Author, action: Action): Promise<Tenant> {
+async function lockTenant(
+  manager: EntityManager,
+  author: Pick<Author, 'tenantId' | 'tags'>,
+  action: Action,
+): Promise<Tenant> {
   const { tenantId: id } = author;
   const tenant = await manager
     .createQueryBuilder(Tenant, 't')

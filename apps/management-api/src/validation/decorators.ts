@@ -1,4 +1,4 @@
-import { NotContains, ValidateBy } from 'class-validator';
+import { NotContains, ValidateBy, type ValidationOptions } from 'class-validator';
 import { isShowableName } from '@glovebox/problems';
 import { isInstant, isJsonObject } from '@glovebox/wire';
 import { mapMembersMax, mapNameMax, mapValueMax } from './resource-limits';
@@ -14,16 +14,24 @@ export const WithoutNul = (): PropertyDecorator =>
  * Counts UTF-16 code units. `Length` of class-validator counts an emoji with its variation
  * selector as one character, and so lets a text through that is three times as long.
  */
-export const TextLength = (min: 0 | 1, max: number): PropertyDecorator =>
-  ValidateBy({
-    name: 'textLength',
-    constraints: [min, max],
-    validator: {
-      validate: (value) => typeof value === 'string' && value.length >= min && value.length <= max,
-      defaultMessage: (args) =>
-        args?.value === '' ? 'must not be empty' : `must be at most ${max} characters`,
+export const TextLength = (
+  min: 0 | 1,
+  max: number,
+  options?: ValidationOptions,
+): PropertyDecorator =>
+  ValidateBy(
+    {
+      name: 'textLength',
+      constraints: [min, max],
+      validator: {
+        validate: (value) =>
+          typeof value === 'string' && value.length >= min && value.length <= max,
+        defaultMessage: (args) =>
+          args?.value === '' ? 'must not be empty' : `must be at most ${max} characters`,
+      },
     },
-  });
+    options,
+  );
 
 /** An ISO 8601 time. `IsISO8601` of class-validator accepts one without an offset. */
 export const IsInstant = (): PropertyDecorator =>

@@ -14,6 +14,13 @@ export const mapValueMax = 1_000;
 export const allowedOriginsMax = 20;
 /** Characters of such an origin. */
 export const originMax = 200;
+/** Patterns of hosts, and beginnings of paths, that a proxy matches in forward mode. */
+export const matchedHostsMax = 20;
+export const matchedPathsMax = 20;
+/** Characters of such a pattern or path. */
+export const matchedPatternMax = 500;
+/** Combinations of hosts, methods and paths of a proxy. */
+export const matchKeysMax = 400;
 /** Characters of a container. */
 export const containerMax = 200;
 export const containerPath = /^\/(?:[A-Za-z0-9_-]+\/)*$/;

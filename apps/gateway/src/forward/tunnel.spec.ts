@@ -1,0 +1,184 @@
+import { waitFor } from '@glovebox/testing';
+import {
+  matching,
+  openTunnelTo,
+  sendConnect,
+  speakTls,
+  startSpecForward,
+  startTlsDestination,
+  TunnelClient,
+  type SpecForward,
+  type TlsDestination,
+} from './spec-forward';
+
+let spec: SpecForward;
+let destination: TlsDestination;
+let key: string;
+
+beforeAll(async () => {
+  spec = await startSpecForward({ HEADERS_TIMEOUT_MS: '300' });
+  destination = await startTlsDestination();
+  key = await spec.application(['token:use']);
+});
+afterAll(async () => {
+  await spec.close();
+  await destination.close();
+});
+
+/** A proxy that sends on to the origin of the request. */
+const toRequest = (paths: string[] = []) =>
+  spec.proxy('https://elsewhere.example', {
+    ...matching([destination.address], { paths }),
+    ...{ forwardTo: 'request', tls: destination.tls },
+  });
+
+describe('a tunnel', () => {
+  it('carries requests through the proxy that matches, with tokens replaced', async () => {
+    await toRequest(['/tokens']);
+    const token = await spec.token({ number: '4242' });
+    const client = await openTunnelTo(spec, destination.address, key);
+    const body = `{"card":"{{ ${token} | json: '$.number' }}"}`;
+    client.write(
+      'POST /tokens/a?b=c HTTP/1.1',
+      `Host: ${destination.address}`,
+      'Content-Type: application/json',
+      `Content-Length: ${body.length}`,
+      '',
+      body,
+    );
+    await waitFor(() => client.text.includes('from the destination'));
+    expect(client.statuses).toEqual([200]);
+    expect(client.text.toLowerCase()).toContain('svc-proxy-destination-status: 200');
+    const heard = destination.requests.at(-1);
+    expect(heard).toMatchObject({ method: 'POST', url: '/tokens/a?b=c', body: '{"card":"4242"}' });
+    expect(heard?.headers.host).toBe(destination.address);
+    // The second request of the same tunnel.
+    expect(await client.get('/tokens/second', destination.address)).toBe(200);
+    client.socket.destroy();
+  });
+
+  it('speaks HTTP/1.1 to clients that would rather speak HTTP/2, by TLS 1.2 or newer', async () => {
+    const connected = await sendConnect(spec.forwardPort, destination.address, key);
+    const tls = await speakTls(connected, { ca: spec.authority.certificate, host: '127.0.0.1' });
+    expect(tls.alpnProtocol).toBe('http/1.1');
+    expect(tls.getPeerCertificate().subjectaltname).toBe('IP Address:127.0.0.1');
+    tls.destroy();
+    const old = await sendConnect(spec.forwardPort, destination.address, key);
+    const options = { ca: spec.authority.certificate, maxVersion: 'TLSv1.1' as const };
+    await expect(speakTls(old, options)).rejects.toThrow();
+  });
+
+  it('refuses the next request of a key that was revoked while it was open', async () => {
+    const { key: own, revoke } = await spec.revocable(['token:use']);
+    const client = await openTunnelTo(spec, destination.address, own);
+    expect(await client.get('/tokens/before', destination.address)).toBe(200);
+    await revoke();
+    expect(await client.get('/tokens/after', destination.address)).toBe(401);
+    expect(client.text).toContain('"proxy_error"');
+    expect(destination.requests.map(({ url }) => url)).not.toContain('/tokens/after');
+    client.socket.destroy();
+  });
+
+  it.each([
+    ['another name', 'Host: other.example'],
+    ['another port', 'Host: 127.0.0.1:1'],
+    ['a name that the address hides in', 'Host: 127.0.0.1.example:443'],
+  ])('answers 421 to a request for %s than CONNECT named', async (_, line) => {
+    const client = await openTunnelTo(spec, destination.address, key);
+    const before = destination.requests.length;
+    client.write('GET /tokens HTTP/1.1', line, '', '');
+    expect(await client.done()).toContain('misdirected_request');
+    expect(client.statuses).toEqual([421]);
+    expect(destination.requests).toHaveLength(before);
+  });
+
+  it('answers 421 where TLS names another host than CONNECT', async () => {
+    const connected = await sendConnect(spec.forwardPort, destination.address, key);
+    const ca = spec.authority.certificate;
+    const named = { ca, servername: 'other.example', checkServerIdentity: () => undefined };
+    const client = new TunnelClient(await speakTls(connected, named));
+    expect(await client.get('/tokens', destination.address)).toBe(421);
+  });
+
+  it('is one of its own tenant: two tenants meet two authorities and two proxies', async () => {
+    const tenantId = crypto.randomUUID();
+    const other = await spec.application(['token:use'], tenantId);
+    await spec.defineAuthorities(undefined);
+    const connected = await sendConnect(spec.forwardPort, destination.address, other);
+    expect(connected.text).toMatch(/^HTTP\/1\.1 403 /);
+    expect(connected.text).toContain('forward_denied');
+    await connected.done();
+  });
+
+  it('is closed where no handshake comes, and where its bytes are none', async () => {
+    const silent = await sendConnect(spec.forwardPort, destination.address, key);
+    const garbage = await sendConnect(spec.forwardPort, destination.address, key, 'GET / HTTP/1.1');
+    await garbage.done();
+    await silent.done();
+    await waitFor(() => spec.ctx.forwardTunnels.state.held === 0);
+  });
+});
+
+describe('CONNECT', () => {
+  it.each([
+    ['no key', null],
+    ['a wrong key', 'key_wrong'],
+  ])('with %s is asked for one by 407', async (_, wrong) => {
+    const client = await sendConnect(spec.forwardPort, destination.address, wrong);
+    const answer = await client.done();
+    expect(answer).toMatch(/^HTTP\/1\.1 407 /);
+    expect(answer).toContain('proxy-authenticate: Basic realm="Glovebox"');
+  });
+
+  it('to a host that no proxy matches says how to allow it', async () => {
+    const client = await sendConnect(spec.forwardPort, 'api.example.com:443', key);
+    const answer = await client.done();
+    expect(answer).toMatch(/^HTTP\/1\.1 403 /);
+    expect(answer).toContain('api.example.com');
+    expect(answer).toContain('forward_unmatched');
+  });
+
+  it.each([
+    'name..example:443',
+    'name..:443',
+    'user@api.example.com:443',
+    'api.example.com:0',
+    'api.example.com:65536',
+    'api.example.com:x',
+    'api.example.com/path:443',
+    'a b:443',
+    ':443',
+  ])('to %s is refused: it can be read in several ways', async (target) => {
+    const client = await sendConnect(spec.forwardPort, target, key);
+    expect(await client.done()).toMatch(/^HTTP\/1\.1 400 /);
+  });
+
+  it.each([
+    'API.Example.com:443',
+    'api.example.com.:443',
+    'api.example.com:0443',
+    'api.example.com',
+  ])('to %s meets the proxy of api.example.com', async (target) => {
+    await spec.proxy('https://elsewhere.example', matching(['api.example.com']));
+    const client = await sendConnect(spec.forwardPort, target, key);
+    expect(client.text).toMatch(/^HTTP\/1\.1 200 /);
+    client.socket.destroy();
+  });
+
+  it('with a body is refused, and nothing behind it is served', async () => {
+    const smuggled = `GET http://${destination.address}/smuggled HTTP/1.1\r\nHost: x\r\n\r\n`;
+    const client = new TunnelClient(
+      (await import('node:net')).connect(spec.forwardPort, '127.0.0.1'),
+    );
+    client.write(
+      `CONNECT ${destination.address} HTTP/1.1`,
+      `Host: ${destination.address}`,
+      `Proxy-Authorization: Bearer ${key}`,
+      'Content-Length: 5',
+      '',
+      `12345${smuggled}`,
+    );
+    expect(await client.done()).toMatch(/^HTTP\/1\.1 400 /);
+    expect(client.statuses).toHaveLength(1);
+  });
+});

@@ -1,0 +1,139 @@
+import {
+  ArrayMaxSize,
+  ArrayMinSize,
+  ArrayUnique,
+  IsArray,
+  IsIn,
+  IsOptional,
+  IsString,
+} from 'class-validator';
+import { parseDestination } from '@glovebox/access';
+import type { Sql } from '@glovebox/database';
+import { matchKeysOf, type Definition, type ProxyMatch } from '@glovebox/definitions';
+import { invalid, Problem } from '@glovebox/problems';
+import { TextLength } from '../validation/decorators';
+import {
+  matchedHostsMax,
+  matchedPathsMax,
+  matchedPatternMax,
+  matchKeysMax,
+} from '../validation/resource-limits';
+
+export const matchedMethods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
+
+export class MatchInput {
+  @IsArray()
+  @ArrayMinSize(1)
+  @ArrayMaxSize(matchedHostsMax)
+  @IsString({ each: true })
+  @TextLength(1, matchedPatternMax, { each: true })
+  hosts!: string[];
+
+  @IsOptional()
+  @IsArray()
+  @ArrayMaxSize(matchedMethods.length)
+  @IsIn(matchedMethods, { each: true })
+  @ArrayUnique({ message: 'must not have the same method twice' })
+  methods?: string[];
+
+  @IsOptional()
+  @IsArray()
+  @ArrayMaxSize(matchedPathsMax)
+  @IsString({ each: true })
+  @TextLength(1, matchedPatternMax, { each: true })
+  paths?: string[];
+}
+
+/** As it is stored and answered: each pattern in its one spelling. */
+export interface StoredMatch {
+  hosts: string[];
+  methods?: string[];
+  paths?: string[];
+}
+
+/** Reads a match, or throws what is wrong with it. */
+export function toMatch(input: MatchInput | null | undefined): StoredMatch | null {
+  if (!input) return null;
+  const { methods = [], paths = [] } = input;
+  const hosts = spelled(
+    'hosts',
+    input.hosts,
+    hostOf,
+    'no host, such as api.example.com or *.example.com:8443',
+  );
+  const match = {
+    hosts,
+    ...(methods.length > 0 ? { methods } : {}),
+    ...(paths.length > 0
+      ? { paths: spelled('paths', paths, pathOf, 'no path, such as /v1/charges') }
+      : {}),
+  };
+  if (matchKeysOf(toMatchDefinition(match)).length > matchKeysMax) {
+    throw invalid({
+      match: [`must have at most ${matchKeysMax} combinations of hosts, methods and paths`],
+    });
+  }
+  return match;
+}
+
+function spelled(
+  member: string,
+  texts: readonly string[],
+  read: (text: string) => string | undefined,
+  fault: string,
+): string[] {
+  const all = texts.map((text, at) => {
+    const one = read(text);
+    if (one === undefined)
+      throw invalid({ [`match.${member}`]: [`has at position ${at + 1} ${fault}`] });
+    return one;
+  });
+  return [...new Set(all)];
+}
+
+function hostOf(text: string): string | undefined {
+  const pattern = parseDestination(text);
+  return pattern?.segments.length === 0 ? pattern.hosts : undefined;
+}
+
+const anyHost = 'host.example';
+
+function pathOf(text: string): string | undefined {
+  if (!text.startsWith('/')) return undefined;
+  const pattern = parseDestination(anyHost + text);
+  return pattern && (pattern.text.slice(anyHost.length) || '/');
+}
+
+export const toMatchDefinition = ({
+  hosts,
+  methods = [],
+  paths = [],
+}: StoredMatch): ProxyMatch => ({
+  hosts,
+  methods,
+  paths,
+});
+
+/**
+ * Refuses two proxies that would be equally specific for some request. Runs when all of a change is
+ * written, under the lock on the head of the log, so that no other change comes between.
+ */
+export async function refuseEqualMatches(
+  sql: Sql,
+  tenantId: string,
+  definitions: readonly Definition[],
+): Promise<void> {
+  for (const definition of definitions) {
+    if (definition.kind !== 'proxy' || !definition.match) continue;
+    const [other] = await sql.query<{ id: string; name: string }>(
+      `SELECT id, name FROM proxies WHERE tenant_id = $1 AND id <> $2 AND match_keys && $3 LIMIT 1`,
+      [tenantId, definition.id, matchKeysOf(definition.match)],
+    );
+    if (!other) continue;
+    throw new Problem('conflict', {
+      detail:
+        `The proxy ${other.id} matches some of the same requests, and neither match is more ` +
+        'specific: change its hosts, paths or methods.',
+    });
+  }
+}
