@@ -97,11 +97,12 @@ function Rules({
 }: Shown & { held: readonly Permission[] }) {
   const { rules } = now;
   const rows = inOrder(rules).map((rule) => ({ rule, at: rules.indexOf(rule) }));
-  const set = (at: number, part: Partial<Rule>) =>
+  const replace = (at: number, changed: (rule: Rule) => Rule) =>
     change(
       'rules',
-      rules.map((rule, place) => (place === at ? { ...rule, ...part } : rule)),
+      rules.map((rule, place) => (place === at ? changed(rule) : rule)),
     );
+  const set = (at: number, part: Partial<Rule>) => replace(at, (rule) => ({ ...rule, ...part }));
   const add = () => {
     const [first = { type: 'token:read' }] = held.filter(({ type }) => type === 'token:read');
     const priority = Math.max(0, ...rules.map(({ priority }) => priority)) + 1;
@@ -124,6 +125,7 @@ function Rules({
             : columnsToEdit({
                 rows,
                 set,
+                replace,
                 held,
                 faultOf: (at) => faultsOfRule(error, at),
                 move,
@@ -193,6 +195,7 @@ const columnsToRead: Column<Row>[] = [
 const columnsToEdit = ({
   rows,
   set,
+  replace,
   held,
   faultOf,
   move,
@@ -200,6 +203,7 @@ const columnsToEdit = ({
 }: {
   rows: readonly Row[];
   set: (at: number, part: Partial<Rule>) => void;
+  replace: (at: number, changed: (rule: Rule) => Rule) => void;
   held: readonly Permission[];
   faultOf: (at: number) => string | undefined;
   move: (from: number, to: number) => void;
@@ -281,7 +285,7 @@ const columnsToEdit = ({
           defaultValue={row.rule.destinations?.join(' ')}
           autoComplete="off"
           spellCheck={false}
-          onBlur={({ target }) => set(row.at, { destinations: listIn(target.value) })}
+          onBlur={({ target }) => replace(row.at, (rule) => goingTo(rule, target.value))}
         />
       ),
     },
@@ -325,9 +329,10 @@ const columnsToEdit = ({
 };
 
 /** Undefined: there is none, and the values may go anywhere. */
-function listIn(text: string): string[] | undefined {
-  const list = text.split(/[\s,]+/).filter((one) => one !== '');
-  return list.length === 0 ? undefined : list;
+/** Without a name it may go anywhere. */
+function goingTo({ destinations: _, ...rule }: Rule, text: string): Rule {
+  const destinations = text.split(/[\s,]+/).filter((one) => one !== '');
+  return destinations.length === 0 ? rule : { ...rule, destinations };
 }
 
 /** What calls of the application would be refused, or see less of. */
