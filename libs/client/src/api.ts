@@ -869,6 +869,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/tenants/self/forward-ca": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the certificate authority that clients of forward mode must trust
+         * @description It is made at the first call. Its key is never shown. Needs the permission `tenant:read`.
+         */
+        get: operations["getForwardCa"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tenants/self/forward-ca/rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create a new certificate authority. The one before it signs for 30 more days
+         * @description A second rotation within that time ends it: the newest but one signs at once, and nothing that the oldest has signed is shown any more. Needs the permission `tenant:update`.
+         */
+        post: operations["rotateForwardCa"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/tenants/self/webhook-secret/rotate": {
         parameters: {
             query?: never;
@@ -1230,6 +1270,8 @@ export interface components {
                 transform: "reveal" | "mask" | "redact";
                 /** @description What it may do. */
                 permissions: ("reactor:create" | "reactor:read" | "reactor:update" | "reactor:delete" | "proxy:create" | "proxy:read" | "proxy:update" | "proxy:delete" | "deployment:create" | "deployment:read" | "application:create" | "application:read" | "application:update" | "application:delete" | "tenant:read" | "tenant:update" | "tenant:delete" | "log:read" | "token:create" | "token:update" | "token:read" | "token:search" | "token:delete" | "token:use")[];
+                /** @description Where the values may go. Left out: anywhere. */
+                destinations?: string[];
             }[];
             /**
              * Format: date-time
@@ -1312,6 +1354,8 @@ export interface components {
                 transform: "reveal" | "mask" | "redact";
                 /** @description What it may do. */
                 permissions: ("reactor:create" | "reactor:read" | "reactor:update" | "reactor:delete" | "proxy:create" | "proxy:read" | "proxy:update" | "proxy:delete" | "deployment:create" | "deployment:read" | "application:create" | "application:read" | "application:update" | "application:delete" | "tenant:read" | "tenant:update" | "tenant:delete" | "log:read" | "token:create" | "token:update" | "token:read" | "token:search" | "token:delete" | "token:use")[];
+                /** @description Where the values may go. Left out: anywhere. */
+                destinations?: string[];
             }[];
             /** @description The API key. It is shown only once. */
             key: string;
@@ -1388,6 +1432,8 @@ export interface components {
                 transform: "reveal" | "mask" | "redact";
                 /** @description What it may do. */
                 permissions: ("reactor:create" | "reactor:read" | "reactor:update" | "reactor:delete" | "proxy:create" | "proxy:read" | "proxy:update" | "proxy:delete" | "deployment:create" | "deployment:read" | "application:create" | "application:read" | "application:update" | "application:delete" | "tenant:read" | "tenant:update" | "tenant:delete" | "log:read" | "token:create" | "token:update" | "token:read" | "token:search" | "token:delete" | "token:use")[];
+                /** @description Where the values may go. Left out: anywhere. */
+                destinations?: string[];
             }[];
             /** @description The API key. It is shown only once. */
             key: string;
@@ -2120,6 +2166,8 @@ export interface components {
                     metadata?: {
                         [key: string]: string;
                     };
+                    /** @description Where the values may go: hosts, with a port or the beginning of a path. */
+                    destinations?: string[];
                     /** @description Expressions over the data, by whose values it is found. */
                     search_indexes?: string[];
                     /** @description What of the data the fingerprint is made of. */
@@ -2310,6 +2358,8 @@ export interface components {
                     metadata?: {
                         [key: string]: string;
                     };
+                    /** @description Where the values may go: hosts, with a port or the beginning of a path. */
+                    destinations?: string[];
                     /** @description Expressions over the data, by whose values it is found. */
                     search_indexes?: string[];
                     /** @description What of the data the fingerprint is made of. */
@@ -2519,6 +2569,20 @@ export interface components {
             certificate_authority?: string;
             /** @description The origins of the pages in browsers that may call. Left out where there are none. */
             allowed_origins?: string[];
+            /** @description The requests of forward mode that it handles. The most specific proxy handles a request. */
+            match?: {
+                /** @description `host`, `*.host`, either with `:port`. https, unless `http://` stands before it. */
+                hosts: string[];
+                /** @description Without them: all. */
+                methods?: ("GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS")[];
+                /** @description Beginnings of paths, by whole segments. Without them: all. */
+                paths?: string[];
+            };
+            /**
+             * @description `request`: to the origin that the request names, in place of `destination_url`.
+             * @enum {string}
+             */
+            forward_to?: "request";
             /**
              * Format: uuid
              * @description The application that made it. Absent where the operator or a person did.
@@ -2636,6 +2700,20 @@ export interface components {
             certificate_authority?: string;
             /** @description The origins of the pages in browsers that may call. Left out where there are none. */
             allowed_origins?: string[];
+            /** @description The requests of forward mode that it handles. The most specific proxy handles a request. */
+            match?: {
+                /** @description `host`, `*.host`, either with `:port`. https, unless `http://` stands before it. */
+                hosts: string[];
+                /** @description Without them: all. */
+                methods?: ("GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS")[];
+                /** @description Beginnings of paths, by whole segments. Without them: all. */
+                paths?: string[];
+            };
+            /**
+             * @description `request`: to the origin that the request names, in place of `destination_url`.
+             * @enum {string}
+             */
+            forward_to?: "request";
             /**
              * Format: uuid
              * @description The application that made it. Absent where the operator or a person did.
@@ -2698,6 +2776,8 @@ export interface components {
             metadata?: {
                 [key: string]: string;
             };
+            /** @description Where the values may go. Left out: anywhere. */
+            destinations?: string[];
             /** @description Equal for tokens of the same type and data. */
             fingerprint?: string;
             /** @description What of the data the fingerprint is made of. */
@@ -2763,6 +2843,8 @@ export interface components {
             metadata?: {
                 [key: string]: string;
             };
+            /** @description Where the values may go. Left out: anywhere. */
+            destinations?: string[];
             /** @description Equal for tokens of the same type and data. */
             fingerprint?: string;
             /** @description What of the data the fingerprint is made of. */
@@ -2835,6 +2917,8 @@ export interface components {
                 transform: "reveal" | "mask" | "redact";
                 /** @description What it may do. */
                 permissions: ("reactor:create" | "reactor:read" | "reactor:update" | "reactor:delete" | "proxy:create" | "proxy:read" | "proxy:update" | "proxy:delete" | "deployment:create" | "deployment:read" | "application:create" | "application:read" | "application:update" | "application:delete" | "tenant:read" | "tenant:update" | "tenant:delete" | "log:read" | "token:create" | "token:update" | "token:read" | "token:search" | "token:delete" | "token:use")[];
+                /** @description Where the values may go. Left out: anywhere. */
+                destinations?: string[];
             };
             shown?: components["schemas"]["Token"];
         };
@@ -4683,6 +4767,20 @@ export interface components {
             secret: string;
         };
         /**
+         * @example {
+         *       "certificates": "-----BEGIN CERTIFICATE-----\nMIIB…\n-----END CERTIFICATE-----\n"
+         *     }
+         */
+        ForwardCa: {
+            /** @description PEM: the newest, and behind it the one that still signs. */
+            certificates: string;
+            /**
+             * Format: date-time
+             * @description The newest signs from then on. Absent where it signs already.
+             */
+            signs_from?: string;
+        };
+        /**
          * @description Where the page is in the list.
          * @example {
          *       "total_items": 41,
@@ -4760,7 +4858,7 @@ export interface components {
              * @description The stable name of the error. Decide by it.
              * @enum {string}
              */
-            code: "validation_failed" | "invalid_json" | "invalid_request" | "loop_detected" | "proxy_key_missing" | "invalid_expression" | "unknown_token" | "invalid_api_key" | "permission_denied" | "not_found" | "method_not_allowed" | "conflict" | "deployment_conflict" | "request_in_progress" | "changed_meanwhile" | "application_gone" | "data_gone" | "precondition_failed" | "payload_too_large" | "unsupported_media_type" | "invalid_code" | "idempotency_key_reused" | "rate_limited" | "share_exhausted" | "internal_error" | "reactor_error" | "invalid_reactor_result" | "reactor_crashed" | "run_interrupted" | "destination_unreachable" | "destination_answer_invalid" | "destination_busy" | "no_capacity" | "newer_definition" | "service_unavailable" | "reactor_timeout" | "destination_timeout";
+            code: "validation_failed" | "invalid_json" | "invalid_request" | "loop_detected" | "proxy_key_missing" | "invalid_expression" | "unknown_token" | "invalid_api_key" | "permission_denied" | "forward_denied" | "destination_not_allowed" | "not_found" | "method_not_allowed" | "proxy_authentication_required" | "conflict" | "deployment_conflict" | "request_in_progress" | "changed_meanwhile" | "application_gone" | "data_gone" | "precondition_failed" | "payload_too_large" | "unsupported_media_type" | "invalid_code" | "idempotency_key_reused" | "rate_limited" | "share_exhausted" | "internal_error" | "reactor_error" | "invalid_reactor_result" | "reactor_crashed" | "run_interrupted" | "destination_unreachable" | "destination_answer_invalid" | "destination_busy" | "no_capacity" | "newer_definition" | "service_unavailable" | "reactor_timeout" | "destination_timeout";
             /** @description More about this error. Its wording may change. */
             detail?: string;
             /** @description Where a call of a proxy or reactor failed, and why. Only for calls with a key of the tenant, and never for a destination that may not be reached. */
@@ -4844,6 +4942,8 @@ export interface components {
             transform: "reveal" | "mask" | "redact";
             /** @description What it may do. */
             permissions: ("reactor:create" | "reactor:read" | "reactor:update" | "reactor:delete" | "proxy:create" | "proxy:read" | "proxy:update" | "proxy:delete" | "deployment:create" | "deployment:read" | "application:create" | "application:read" | "application:update" | "application:delete" | "tenant:read" | "tenant:update" | "tenant:delete" | "log:read" | "token:create" | "token:update" | "token:read" | "token:search" | "token:delete" | "token:use")[];
+            /** @description Where the values may go: hosts, with a port or the beginning of a path. */
+            destinations?: string[];
         };
         CreateApplication: {
             /** @description A name of your own for files and scripts, unique in the tenant. */
@@ -5114,6 +5214,14 @@ export interface components {
             /** @description Its key as PEM. It is never shown again. */
             private_key?: string;
         };
+        MatchInput: {
+            /** @description `host`, `*.host`, either with `:port`. https, unless `http://` stands before it. */
+            hosts: string[];
+            /** @description Without them: all. */
+            methods?: ("GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS")[];
+            /** @description Beginnings of paths, by whole segments. Without them: all. */
+            paths?: string[];
+        };
         ProxyInput: {
             /** @description A name of your own for files and scripts, unique in the tenant. */
             slug?: string;
@@ -5153,6 +5261,12 @@ export interface components {
             certificate_authority?: string;
             /** @description Whether what a call puts in is taken out of its answer. */
             scrub?: boolean;
+            match?: components["schemas"]["MatchInput"];
+            /**
+             * @description `request`: to the origin that the request names, in place of `destination_url`.
+             * @enum {string}
+             */
+            forward_to?: "request";
             /** @description The origins of the pages in browsers that may call. */
             allowed_origins?: string[];
         };
@@ -5227,6 +5341,20 @@ export interface components {
             certificate_authority?: string | null;
             /** @description Whether what a call puts in is taken out of its answer. */
             scrub?: boolean | null;
+            /** @description The requests of forward mode that it handles. The most specific proxy handles a request. */
+            match?: {
+                /** @description `host`, `*.host`, either with `:port`. https, unless `http://` stands before it. */
+                hosts?: string[];
+                /** @description Without them: all. */
+                methods?: ("GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS")[] | null;
+                /** @description Beginnings of paths, by whole segments. Without them: all. */
+                paths?: string[] | null;
+            } | null;
+            /**
+             * @description `request`: to the origin that the request names, in place of `destination_url`.
+             * @enum {string|null}
+             */
+            forward_to?: "request" | null;
             /** @description The origins of the pages in browsers that may call. */
             allowed_origins?: string[] | null;
         };
@@ -5369,6 +5497,12 @@ export interface components {
             certificate_authority?: string;
             /** @description Whether what a call puts in is taken out of its answer. */
             scrub?: boolean;
+            match?: components["schemas"]["MatchInput"];
+            /**
+             * @description `request`: to the origin that the request names, in place of `destination_url`.
+             * @enum {string}
+             */
+            forward_to?: "request";
             /** @description The origins of the pages in browsers that may call. */
             allowed_origins?: string[];
             /**
@@ -5506,6 +5640,12 @@ export interface components {
             certificate_authority?: string;
             /** @description Whether what a call puts in is taken out of its answer. */
             scrub?: boolean;
+            match?: components["schemas"]["MatchInput"];
+            /**
+             * @description `request`: to the origin that the request names, in place of `destination_url`.
+             * @enum {string}
+             */
+            forward_to?: "request";
             /** @description The origins of the pages in browsers that may call. */
             allowed_origins?: string[];
         };
@@ -5596,6 +5736,8 @@ export interface components {
             metadata?: {
                 [key: string]: string;
             };
+            /** @description Where the values may go: hosts, with a port or the beginning of a path. */
+            destinations?: string[];
             /** @description Expressions over the data, by whose values it is found. */
             search_indexes?: string[];
             /** @description What of the data the fingerprint is made of. */
@@ -5637,6 +5779,8 @@ export interface components {
             metadata?: {
                 [key: string]: string | null;
             } | null;
+            /** @description Where the values may go: hosts, with a port or the beginning of a path. */
+            destinations?: string[] | null;
             /** @description Expressions over the data, by whose values it is found. */
             search_indexes?: string[] | null;
             /** @description What of the data the fingerprint is made of. */
@@ -5928,6 +6072,17 @@ export interface components {
                 "SVC-TRACE-ID": components["headers"]["SVC-TRACE-ID"];
                 "SVC-UNKNOWN-MEMBERS": components["headers"]["SVC-UNKNOWN-MEMBERS"];
                 "Retry-After": components["headers"]["Retry-After"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `destination_not_allowed`: A token may not go there. `permission_denied`: The API key does not permit this. */
+        "destination_not_allowed.permission_denied": {
+            headers: {
+                "SVC-TRACE-ID": components["headers"]["SVC-TRACE-ID"];
+                "SVC-UNKNOWN-MEMBERS": components["headers"]["SVC-UNKNOWN-MEMBERS"];
                 [name: string]: unknown;
             };
             content: {
@@ -10159,6 +10314,92 @@ export interface operations {
             503: components["responses"]["newer_definition.service_unavailable"];
         };
     };
+    getForwardCa: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Returned in the answer and written to the log. */
+                "SVC-TRACE-ID"?: components["parameters"]["traceId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Get the certificate authority that clients of forward mode must trust */
+            200: {
+                headers: {
+                    "SVC-TRACE-ID": components["headers"]["SVC-TRACE-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "certificates": "-----BEGIN CERTIFICATE-----\nMIIB…\n-----END CERTIFICATE-----\n"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ForwardCa"];
+                };
+            };
+            400: components["responses"]["invalid_request.loop_detected"];
+            401: components["responses"]["invalid_api_key"];
+            403: components["responses"]["permission_denied"];
+            409: components["responses"]["conflict"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["newer_definition.service_unavailable"];
+        };
+    };
+    rotateForwardCa: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A call with a key and body that were sent before is not executed again. */
+                "SVC-IDEMPOTENCY-KEY"?: components["parameters"]["idempotencyKey"];
+                /** @description Whether members of the body that nothing reads are refused. */
+                "SVC-STRICT"?: components["parameters"]["strict"];
+                /** @description Returned in the answer and written to the log. */
+                "SVC-TRACE-ID"?: components["parameters"]["traceId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /** @example {} */
+                "application/json": Record<string, never>;
+            };
+        };
+        responses: {
+            /** @description Create a new certificate authority. The one before it signs for 30 more days */
+            200: {
+                headers: {
+                    "SVC-TRACE-ID": components["headers"]["SVC-TRACE-ID"];
+                    "SVC-IDEMPOTENT-REPLAY": components["headers"]["SVC-IDEMPOTENT-REPLAY"];
+                    "SVC-UNKNOWN-MEMBERS": components["headers"]["SVC-UNKNOWN-MEMBERS"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "certificates": "-----BEGIN CERTIFICATE-----\nMIIB…\n-----END CERTIFICATE-----\n"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ForwardCa"];
+                };
+            };
+            400: components["responses"]["invalid_json.invalid_request.loop_detected.validation_failed"];
+            401: components["responses"]["invalid_api_key"];
+            403: components["responses"]["permission_denied"];
+            409: components["responses"]["conflict.request_in_progress"];
+            413: components["responses"]["payload_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["idempotency_key_reused"];
+            429: components["responses"]["rate_limited.share_exhausted"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["newer_definition.service_unavailable"];
+        };
+    };
     rotateWebhookSecret: {
         parameters: {
             query?: never;
@@ -10834,7 +11075,7 @@ export interface operations {
             };
             400: components["responses"]["invalid_json.invalid_request.loop_detected.validation_failed"];
             401: components["responses"]["invalid_api_key"];
-            403: components["responses"]["permission_denied"];
+            403: components["responses"]["destination_not_allowed.permission_denied"];
             404: components["responses"]["not_found"];
             413: components["responses"]["payload_too_large"];
             415: components["responses"]["unsupported_media_type"];
@@ -11048,7 +11289,7 @@ export interface operations {
             };
             400: components["responses"]["invalid_expression.invalid_json.invalid_request.loop_detected.unknown_token.validation_failed"];
             401: components["responses"]["invalid_api_key"];
-            403: components["responses"]["permission_denied"];
+            403: components["responses"]["destination_not_allowed.permission_denied"];
             404: components["responses"]["not_found"];
             409: components["responses"]["application_gone.changed_meanwhile.request_in_progress"];
             410: components["responses"]["data_gone"];
@@ -11401,8 +11642,11 @@ export const problemCodes = [
   "unknown_token",
   "invalid_api_key",
   "permission_denied",
+  "forward_denied",
+  "destination_not_allowed",
   "not_found",
   "method_not_allowed",
+  "proxy_authentication_required",
   "conflict",
   "deployment_conflict",
   "request_in_progress",
