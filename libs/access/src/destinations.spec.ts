@@ -158,6 +158,15 @@ describe('What a pattern of destinations covers', () => {
     expect(parseDestination(normal)?.text).toBe(normal);
   });
 
+  it('bounds what a long name and a segment of many encodings cost', () => {
+    const host = `${'a.'.repeat(100)}example`;
+    const patterns = hostPatternsOf(`https://${host}`);
+    expect([patterns[0], patterns.at(-1), patterns.length]).toEqual([host, '*.example', 21]);
+    const often = `https://api.example.com/v1/%${'25'.repeat(10_000)}2e`;
+    expect(allows('api.example.com/v1', often)).toBe(false);
+    expect(allows('api.example.com/v1', 'https://api.example.com/v1/100%252525')).toBe(true);
+  });
+
   it('lists every pattern without a path that covers an origin', () => {
     expect(hostPatternsOf('http://a.b.example:81')).toEqual([
       'http://a.b.example:81',

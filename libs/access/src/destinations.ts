@@ -2,6 +2,10 @@
 export const destinationsMax = 20;
 /** Characters of one pattern. */
 export const destinationCharactersMax = 500;
+/** Names above a host that patterns may name: a name may have 127 labels. */
+const namesAboveMax = 20;
+/** How often a segment of a path may be encoded beyond once. */
+const decodingsMax = 4;
 
 /**
  * Where something may go: `host`, `*.host`, `host:port`, `host/path/prefix`. `http://` before it
@@ -98,12 +102,15 @@ function decodedOnce(segment: string): string | undefined {
   }
 }
 
-/** No climbing, no slash and no sign that some server takes for one, however often it is decoded. */
-function isPlain(segment: string): boolean {
+/**
+ * No climbing, no slash and no sign that some server takes for one, however often it is decoded.
+ * Nobody encodes a segment more often than `decodingsMax` for any good.
+ */
+function isPlain(segment: string, decodingsLeft = decodingsMax): boolean {
   if (segment === '' || /^\.\.?(?:;|$)/.test(segment) || /[/\\\p{Cc}\p{Cs}]/u.test(segment))
     return false;
   const again = segment.replace(/%[0-7][\da-f]/gi, decodeURIComponent);
-  return again === segment || isPlain(again);
+  return again === segment || (decodingsLeft > 0 && isPlain(again, decodingsLeft - 1));
 }
 
 /**
@@ -117,7 +124,7 @@ export function hostPatternsOf(origin: string): string[] {
   if (!url || host === undefined || !(scheme in ownPorts)) return [];
   const labels = isAddress(host) ? [] : host.split('.');
   const above = labels.slice(1).map((_, at) => `*.${labels.slice(at + 1).join('.')}`);
-  return [host, ...above].map((name) => spelled(scheme, name, url.port));
+  return [host, ...above.slice(-namesAboveMax)].map((name) => spelled(scheme, name, url.port));
 }
 
 /** The spellings of all patterns without a path that cover what this one of them covers. */
