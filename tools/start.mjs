@@ -23,8 +23,9 @@ Installs what is missing, starts Postgres, Redis and the four apps on 127.0.0.1,
 tenants and prints a tour, and a link into the console. Ctrl-C ends everything.
 
   --detach       leave it running and return; npm stop ends it
-  --port N       the gateway gets port N, the management API N + 1, the console N + 4 (8080, 8081
-                 and 8084 without it). Everything else gets any free ports. With 0, these do as well
+  --port N       the gateway gets port N, the management API N + 1, the console N + 4,
+                 forward mode N + 5 (8080, 8081, 8084 and 8085 without it). Everything else gets any free
+                 ports. With 0, these do as well
   --allow LIST   proxies, webhooks and code may also reach these addresses: 127.0.0.1:3000,
                  10.0.0.0/8:*, [::1]:443. May be repeated; adds to EGRESS_ALLOW
   --reset        delete the data, keys and tenants of the embedded set-up and start from empty
@@ -32,8 +33,8 @@ tenants and prints a tour, and a link into the console. Ctrl-C ends everything.
 
 Environment (all optional; docs/configuration.md has more):
   DATABASE_URL, REDIS_URL     use these servers; the database user must be allowed to create roles
-  GATEWAY_PORT (8080), MANAGEMENT_PORT (8081), CONSOLE_PORT (8084), GATEWAY_OPS_PORT, MANAGEMENT_OPS_PORT,
-  WORKER_OPS_PORT, RUNNER_OPS_PORT, POSTGRES_PORT, REDIS_PORT      0 or unset: any free port
+  GATEWAY_PORT (8080), MANAGEMENT_PORT (8081), CONSOLE_PORT (8084), FORWARD_PORT (8085),
+  GATEWAY_OPS_PORT, MANAGEMENT_OPS_PORT, WORKER_OPS_PORT, RUNNER_OPS_PORT, POSTGRES_PORT, REDIS_PORT      0 or unset: any free port
   KEY_RING or KEY_RING_FILE   the master keys; made once and kept in .glovebox/key-ring otherwise
   GLOVEBOX_DIR                where data, keys and logs are kept (.glovebox). Another folder makes
                               a second copy; npm stop and the other scripts need it, too

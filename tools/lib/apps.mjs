@@ -36,6 +36,12 @@ export async function choosePorts(env) {
     { name: 'gateway', variable: 'GATEWAY_PORT', byDefault: 8080 },
     { name: 'management API', variable: 'MANAGEMENT_PORT', byDefault: 8081 },
     { name: 'console', variable: 'CONSOLE_PORT', byDefault: 8084 },
+    // A gateway that was moved takes any port for it.
+    {
+      name: 'forward mode',
+      variable: 'FORWARD_PORT',
+      ...(env.GATEWAY_PORT ? {} : { byDefault: 8085 }),
+    },
     { name: 'health of the gateway', variable: 'GATEWAY_OPS_PORT' },
     { name: 'health of the management API', variable: 'MANAGEMENT_OPS_PORT' },
     { name: 'health of the worker', variable: 'WORKER_OPS_PORT' },
@@ -46,6 +52,7 @@ export async function choosePorts(env) {
     gateway: ports.GATEWAY_PORT ?? 0,
     'management-api': ports.MANAGEMENT_PORT ?? 0,
     console: ports.CONSOLE_PORT ?? 0,
+    forward: ports.FORWARD_PORT ?? 0,
     ops: {
       'management-api': ports.MANAGEMENT_OPS_PORT ?? 0,
       gateway: ports.GATEWAY_OPS_PORT ?? 0,
@@ -134,6 +141,7 @@ export function describeApps(options) {
     gateway: {
       ...data,
       PORT: ports.gateway,
+      FORWARD_PORT: ports.forward,
       MANAGEMENT_URL: `http://127.0.0.1:${ports['management-api']}`,
     },
     worker: data,
@@ -161,9 +169,13 @@ function ownServices(ports, urls, redisUrl) {
   return [
     `${postgres.hostname}:${postgres.port || 5432}`,
     `${redis.hostname}:${redis.port || 6379}`,
-    ...[ports.gateway, ports['management-api'], ports.console, ...Object.values(ports.ops)].map(
-      (port) => `127.0.0.1:${port}`,
-    ),
+    ...[
+      ports.gateway,
+      ports['management-api'],
+      ports.console,
+      ports.forward,
+      ...Object.values(ports.ops),
+    ].map((port) => `127.0.0.1:${port}`),
   ];
 }
 

@@ -144,7 +144,7 @@ async function whyNot(port) {
   }
 }
 
-const movedByPort = ['GATEWAY_PORT', 'MANAGEMENT_PORT', 'CONSOLE_PORT'];
+const movedByPort = ['GATEWAY_PORT', 'MANAGEMENT_PORT', 'CONSOLE_PORT', 'FORWARD_PORT'];
 
 /** @param {readonly Refused[]} refused */
 async function explainRefused(refused) {

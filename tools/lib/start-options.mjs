@@ -15,7 +15,8 @@ const withValue = ['--port', '--allow'];
 const known = [...flags, ...withValue, '--help'];
 /** As 8084 comes after 8080. */
 const consoleAfter = 4;
-const portMax = 65_535 - consoleAfter;
+const forwardAfter = 5;
+const portMax = 65_535 - forwardAfter;
 const seeHelp = 'All options: npm start -- --help';
 
 /**
@@ -71,6 +72,7 @@ export function withOptions(env, { port, allow }) {
           GATEWAY_PORT: String(port),
           MANAGEMENT_PORT: String(port && port + 1),
           CONSOLE_PORT: String(port && port + consoleAfter),
+          FORWARD_PORT: String(port && port + forwardAfter),
         }),
     EGRESS_ALLOW: [...new Set([...listed, ...allow])].join(','),
   };
@@ -146,7 +148,7 @@ function portOf(text) {
   if (/^\d{1,5}$/.test(text) && port <= portMax) return port;
   throw new Trouble(
     port > portMax && port <= 65_535
-      ? `--port ${port} leaves no port for the console, which has the fourth after it. The highest is ${portMax}.`
+      ? `--port ${port} leaves no port for forward mode, which has the fifth after it. The highest is ${portMax}.`
       : `--port ${text} is not a port: give a number from 1 to ${portMax}, or 0 for any free ports.`,
   );
 }

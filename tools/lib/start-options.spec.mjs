@@ -31,10 +31,10 @@ it.each([
   [['--detach=no'], '--detach takes no value, but got "no".'],
   [['--port'], '--port needs a value: npm start -- --port 18080'],
   [['--allow', '--detach'], '--allow needs a value: npm start -- --allow 127.0.0.1:3000'],
-  [['--port', 'abc'], '--port abc is not a port: give a number from 1 to 65531'],
+  [['--port', 'abc'], '--port abc is not a port: give a number from 1 to 65530'],
   [['--port', '70000'], '--port 70000 is not a port'],
   [['--port', '-1'], '--port -1 is not a port'],
-  [['--port', '65535'], 'The highest is 65531.'],
+  [['--port', '65535'], 'The highest is 65530.'],
   [['--port', '1', '--port', '2'], '--port is given twice: 1 and 2.'],
   [['--allow', 'localhost:3000'], '--allow localhost:3000: write it as 127.0.0.1:3000'],
   [['--allow', 'http://10.0.0.1:80/'], 'write it as 10.0.0.1:80'],
@@ -58,9 +58,10 @@ it('--port moves the gateway and the management API, and --allow adds to EGRESS_
     GATEWAY_PORT: '18080',
     MANAGEMENT_PORT: '18081',
     CONSOLE_PORT: '18084',
+    FORWARD_PORT: '18085',
     EGRESS_ALLOW: '10.0.0.1:80,127.0.0.1:3000,[::1]:1',
   });
-  const free = { GATEWAY_PORT: '0', MANAGEMENT_PORT: '0', CONSOLE_PORT: '0' };
+  const free = { GATEWAY_PORT: '0', MANAGEMENT_PORT: '0', CONSOLE_PORT: '0', FORWARD_PORT: '0' };
   expect(withOptions({}, read('--port', '0'))).toMatchObject(free);
   expect(withOptions(env, read())).toMatchObject({ GATEWAY_PORT: '1' });
 });

@@ -135,6 +135,7 @@ export interface AppPorts {
   readonly gateway: number;
   readonly 'management-api': number;
   readonly console: number;
+  readonly forward: number;
   readonly ops: Readonly<Record<string, number>>;
 }
 

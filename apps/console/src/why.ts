@@ -47,6 +47,14 @@ export const codes: Readonly<Record<string, Explanation>> = {
     why: 'The console was asked under a name that is not its own.',
     todo: 'Open it under the address that the operator gave it.',
   },
+  forward_denied: {
+    why: 'No proxy of the tenant matches the request, or its address may not be reached.',
+    todo: 'Give a proxy a `match` for the host, or change `forward_unmatched` of the tenant.',
+  },
+  proxy_authentication_required: {
+    why: 'The client of forward mode sent no valid key in Proxy-Authorization.',
+    todo: 'Put a key with token:use into the URL of its proxy.',
+  },
   permission_denied: {
     why: 'The key may not do this, or a rule withholds the token.',
     todo: 'Ask under Applications what it may read. Add the permission, a rule or the origin.',

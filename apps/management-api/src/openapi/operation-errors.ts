@@ -120,8 +120,11 @@ const problemResponse = (status: number, codes: readonly ProblemCode[]): Schema 
 export const examplesOf = (codes: readonly ProblemCode[], kind = ''): Schemas =>
   Object.fromEntries(codes.map((code) => [code, { $ref: `#/components/examples/${kind}${code}` }]));
 
-/** The console has an origin of its own, which the document does not describe. */
-const ofConsole: ReadonlySet<string> = new Set(['session_ended', 'misdirected_request']);
+/** The console and forward mode have ports of their own, which the document does not describe. */
+const ofOtherPorts: ReadonlySet<string> = new Set([
+  ...['session_ended', 'misdirected_request'],
+  ...['forward_denied', 'proxy_authentication_required'],
+]);
 /** Of paths alone: the methods that they take have operations. */
 const ofNoOperation: ReadonlySet<string> = new Set(['method_not_allowed']);
 /** Only under `proxy_error`. */
@@ -129,7 +132,7 @@ const ofProxiesAlone = /^(?:destination_(?!not_allowed)|proxy_key_missing$)/;
 
 /** Those that a caller of the API can get. */
 export const documentedCodes = (Object.keys(problemCatalogue) as ProblemCode[]).filter(
-  (code) => !ofConsole.has(code),
+  (code) => !ofOtherPorts.has(code),
 );
 
 /** What an error has beside title, status and code. */

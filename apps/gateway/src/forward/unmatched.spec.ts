@@ -1,0 +1,107 @@
+import { waitFor } from '@glovebox/testing';
+import {
+  matching,
+  openTunnelTo,
+  sendConnect,
+  speakTls,
+  startSpecForward,
+  startTlsDestination,
+  TunnelClient,
+  type SpecForward,
+  type TlsDestination,
+} from './spec-forward';
+
+let spec: SpecForward;
+let destination: TlsDestination;
+let key: string;
+
+beforeAll(async () => {
+  spec = await startSpecForward({ FORWARD_IDLE_MS: '400', FORWARD_TUNNELS_MAX: '4' });
+  destination = await startTlsDestination();
+  key = await spec.application(['token:use']);
+});
+afterAll(async () => {
+  await spec.close();
+  await destination.close();
+});
+
+const own = () => ({ ca: destination.tls.authority ?? '', host: '127.0.0.1' });
+
+describe('with forward_unmatched tunnel', () => {
+  beforeEach(() => spec.tenantSettings({ forward_unmatched: 'tunnel' }));
+
+  it('bytes pass unread: the client meets the certificate of the destination itself', async () => {
+    const token = await spec.token('4242');
+    const connected = await sendConnect(spec.forwardPort, destination.address, key);
+    const client = new TunnelClient(await speakTls(connected, own()));
+    expect(await client.get(`/unread?x={{${token}}}`, destination.address)).toBe(200);
+    expect(destination.requests.at(-1)?.url).toBe(`/unread?x={{${token}}}`);
+    client.socket.destroy();
+    await waitFor(() => spec.ctx.forwardTunnels.state.held === 0);
+  });
+
+  it('a tunnel ends when its key is revoked, and when nothing moves in it', async () => {
+    const { key: revocable, revoke } = await spec.revocable(['token:use']);
+    const connected = await sendConnect(spec.forwardPort, destination.address, revocable);
+    const client = new TunnelClient(await speakTls(connected, own()));
+    const noise = setInterval(() => client.socket.write(' '), 50);
+    await revoke();
+    await client.done();
+    clearInterval(noise);
+    const silent = await sendConnect(spec.forwardPort, destination.address, key);
+    await silent.done();
+  });
+
+  it('nothing of ours and no private address is reached', async () => {
+    for (const target of [
+      '10.0.0.1:443',
+      '169.254.169.254:80',
+      '[::ffff:7f00:1]:443',
+      'localhost:1',
+    ]) {
+      const client = await sendConnect(spec.forwardPort, target, key);
+      expect([target, await client.done()]).toEqual([target, expect.stringMatching(/ 403 /)]);
+    }
+    for (const port of [spec.port, spec.forwardPort]) {
+      const client = await sendConnect(spec.forwardPort, `127.0.0.1:${port}`, key);
+      expect(await client.done()).toMatch(/ 403 /);
+    }
+  });
+
+  it('a tenant gets half of the tunnels', async () => {
+    const open = await Promise.all(
+      [1, 2].map(() => sendConnect(spec.forwardPort, destination.address, key)),
+    );
+    const refused = await sendConnect(spec.forwardPort, destination.address, key);
+    expect(await refused.done()).toMatch(/ 429 [^]*share_exhausted/);
+    for (const { socket } of open) socket.destroy();
+    await waitFor(() => spec.ctx.forwardTunnels.state.held === 0);
+  });
+});
+
+it('with forward_unmatched expressions tokens are replaced, to the own origin of the request', async () => {
+  await spec.tenantSettings({ forward_unmatched: 'expressions' });
+  const token = await spec.token('4242');
+  const client = await openTunnelTo(spec, destination.address, key);
+  // No proxy says that the destination's authority is to be trusted.
+  expect(await client.get(`/e?x={{${token}}}`, destination.address)).toBe(502);
+  expect(client.text).toContain('"phase":"tls"');
+  const [use] = await spec.uses(token);
+  expect(use).toMatchObject({ destination_host: destination.address });
+  client.socket.destroy();
+});
+
+it('without a setting everything that no proxy matches is denied, within a tunnel as well', async () => {
+  await spec.tenantSettings({});
+  const closed = await sendConnect(spec.forwardPort, destination.address, key);
+  expect(await closed.done()).toMatch(/ 403 [^]*forward_denied/);
+  await spec.proxy('https://elsewhere.example', {
+    ...matching([destination.address], { paths: ['/only'] }),
+    ...{ forwardTo: 'request', tls: destination.tls },
+  });
+  const client = await openTunnelTo(spec, destination.address, key);
+  expect(await client.get('/only/this', destination.address)).toBe(200);
+  expect(await client.get('/other', destination.address)).toBe(403);
+  expect(await client.get('/only%2fthat', destination.address)).toBe(400);
+  client.socket.destroy();
+});
