@@ -55,6 +55,31 @@ export const crossedElsewhere: readonly {
     limits: ['BODY_IDLE_MS'],
   },
   {
+    spec: 'apps/gateway/src/forward/unmatched.spec.ts',
+    title: 'a tenant gets half of the tunnels',
+    limits: ['FORWARD_TUNNELS_MAX'],
+  },
+  {
+    spec: 'apps/gateway/src/forward/unmatched.spec.ts',
+    title: 'and when nothing moves in it',
+    limits: ['FORWARD_IDLE_MS'],
+  },
+  {
+    spec: 'apps/gateway/src/forward/leaves.spec.ts',
+    title: 'pushes out its own certificates',
+    limits: ['FORWARD_CERTIFICATES_MAX'],
+  },
+  {
+    spec: 'apps/gateway/src/forward/leaves.spec.ts',
+    title: 'leave turns to its neighbour',
+    limits: ['leaves.makingsMax'],
+  },
+  {
+    spec: 'apps/management-api/src/proxies/proxy-match.spec.ts',
+    title: 'has at most 400 combinations',
+    limits: ['resource-limits.matchKeysMax'],
+  },
+  {
     spec: 'apps/gateway/src/under-load.spec.ts',
     title: 'of one key and of one tenant are bounded, while the neighbour calls on',
     limits: ['CALLS_MAX', 'CALLS_PER_KEY_MAX'],
@@ -372,6 +397,7 @@ export const unreachable: readonly {
       ...['large-openings.largeOpeningWaitMs', 'large-openings.openingRestMaxMs'],
       ...['searches.searchWaitMs', 'searches.searchStatementMs'],
       ...['time-slices.freeMs', 'time-slices.sliceMs', 'destinations.openingWaitMs'],
+      'leaves.makingWaitMs',
       ...['resolve.lookUpTimeoutMs', 'dial.dialTimeoutMs', 'destination.pauseMs'],
       ...['proxy-handler.firstByteMs', 'answer-parser.keepUnsaidMs', 'answer-parser.keepMostMs'],
       ...['kept-outcomes.countedAnewMs', 'run-once.afterRunMs', 'run-once.acceptanceMs'],
@@ -387,6 +413,7 @@ export const unreachable: readonly {
       ...['opening-budget.openedAtOnceMax', 'large-openings.largeOpeningsMax'],
       ...['large-openings.waitingOpeningsMax', 'SEARCH_CONNECTIONS'],
       ...['searches.waitingSearchesMax', 'searches.waitingListsMax', 'destinations.openingsMax'],
+      'leaves.makingsWaitingMax',
       ...['destinations.openingsWaitingMax', 'destination.failuresMax', 'page-shares.pageBytesMax'],
       ...['page-shares.waitingPagesMax', 'claimed-calls.smallAnswerBytesMax'],
       'find-runs.smallResultBytesMax',

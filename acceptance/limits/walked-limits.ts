@@ -216,7 +216,7 @@ const head = (lines: (size: number) => string): Walk => ({
 
 export const walks: Readonly<Record<string, Walk>> = {
   // Names and values count, and the path.
-  'server.headBytesMax': head(
+  'caller-server.headBytesMax': head(
     (size) => `A: ${'x'.repeat(size - '/health/liveHostaConnectioncloseA'.length)}\r\n`,
   ),
   'intake.headersMax': head((size) => 'A: b\r\n'.repeat(size - 2)),
@@ -248,6 +248,15 @@ export const walks: Readonly<Record<string, Walk>> = {
   'resource-limits.originMax': page((size) => [
     `https://${'a.'.repeat(size)}`.slice(0, size - 1) + 'b',
   ]),
+  'resource-limits.matchedHostsMax': proxy((size) => ({
+    match: { hosts: list(size, (at) => `h${size}-${at}.example`) },
+  })),
+  'resource-limits.matchedPathsMax': proxy((size) => ({
+    match: { hosts: [`p${size}.example`], paths: list(size, (at) => `/${at}`) },
+  })),
+  'resource-limits.matchedPatternMax': proxy((size) => ({
+    match: { hosts: ['paths.example'], paths: [`/${'x'.repeat(size - 1)}`] },
+  })),
   'resource-limits.containerMax': application((size) => ({
     rules: [
       {

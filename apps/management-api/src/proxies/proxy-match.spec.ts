@@ -59,7 +59,7 @@ describe('the match of a proxy', () => {
     ['a host with a path', { hosts: ['a.example/path'] }, 'match.hosts'],
     ['a wildcard within a label', { hosts: ['a*.example'] }, 'match.hosts'],
     ['more hosts than 20', { hosts: Array.from({ length: 21 }, host) }, 'match.hosts'],
-    ['a long host', { hosts: ['a'.repeat(501)] }, 'match.hosts'],
+    ['a long host', { hosts: ['a'.repeat(401)] }, 'match.hosts'],
     ['a host that is none', { hosts: [5] }, 'match.hosts'],
     [
       'a method that is not forwarded',
@@ -70,18 +70,20 @@ describe('the match of a proxy', () => {
     ['a path with an encoded slash', { hosts: ['a.example'], paths: ['/a%2fb'] }, 'match.paths'],
     ['a path without a slash', { hosts: ['a.example'], paths: ['a'] }, 'match.paths'],
     ['a path with a query', { hosts: ['a.example'], paths: ['/a?b'] }, 'match.paths'],
-    [
-      'more than 400 combinations',
-      {
-        hosts: Array.from({ length: 20 }, host),
-        methods: ['GET', 'POST'],
-        paths: Array.from({ length: 11 }, (_, n) => `/${n}`),
-      },
-      'match',
-    ],
   ])('with %s is refused by 400', async (_, match, member) => {
     const refused = await api.post('/proxies', proxy(match));
     expect([refused.status, refused.body]).toMatchObject([400, { errors: { [member]: [text] } }]);
+  });
+
+  it('has at most 400 combinations of hosts, methods and paths', async () => {
+    const match = (paths: number) => ({
+      hosts: Array.from({ length: 20 }, host),
+      methods: ['GET', 'POST'],
+      paths: Array.from({ length: paths }, (_, n) => `/${n}`),
+    });
+    await made(match(10));
+    const refused = await api.post('/proxies', proxy(match(11)));
+    expect([refused.status, refused.body]).toMatchObject([400, { errors: { match: [text] } }]);
   });
 
   it('is needed by forward_to', async () => {

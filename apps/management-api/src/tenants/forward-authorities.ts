@@ -23,12 +23,14 @@ type LockTenant = (manager: EntityManager) => Promise<Tenant>;
 /** Shows the authority of forward mode, and makes it at its first use. */
 export async function showForwardAuthority(
   ctx: ManagementContext,
-  { principal: { tenantId, actorId }, traceId }: Actor,
+  { principal, traceId }: Actor,
   { find, lock }: { readonly find: () => Promise<Tenant>; readonly lock: LockTenant },
 ): Promise<ForwardAuthorityResponse> {
+  const { tenantId, actorId, type } = principal;
   const stored = await openAuthorities(ctx.sealer, await find());
   if (stored.length > 0) return toResponse(stored);
-  const author: Author = { tenantId, actorId, traceId, claim: undefined };
+  const person = type === 'person' ? { person: principal } : {};
+  const author: Author = { tenantId, actorId, traceId, claim: undefined, ...person };
   return change(ctx, author, 'create_forward_ca', async (manager) => {
     const tenant = await lock(manager);
     // Another call may have made it meanwhile.

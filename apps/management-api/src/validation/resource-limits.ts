@@ -18,7 +18,7 @@ export const originMax = 200;
 export const matchedHostsMax = 20;
 export const matchedPathsMax = 20;
 /** Characters of such a pattern or path. */
-export const matchedPatternMax = 500;
+export const matchedPatternMax = 400;
 /** Combinations of hosts, methods and paths of a proxy. */
 export const matchKeysMax = 400;
 /** Characters of a container. */
