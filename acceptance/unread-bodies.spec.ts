@@ -6,9 +6,10 @@ import { startReceiver, type Receiver } from './receiver';
 /** Every server of the product that may answer before it has read the body. */
 const product = runningProduct() as Product & {
   readonly managementUrl: string;
+  readonly forwardUrl: string;
   readonly opsUrls: Readonly<Record<string, string>>;
 };
-const { baseUrl, managementUrl, opsUrls, adminKey, privateKey } = product;
+const { baseUrl, managementUrl, forwardUrl, opsUrls, adminKey, privateKey } = product;
 const MiB = 1024 * 1024;
 const json = 'Content-Type: application/json\r\n';
 const asAdmin = `SVC-API-KEY: ${adminKey}\r\n${json}`;
@@ -125,6 +126,7 @@ const doors: readonly (readonly [string, number, () => Door])[] = [
   ['the health of the gateway', 405, () => door(baseUrl, '/health/live', '')],
   ['the gateway, with two lengths', 400, () => door(baseUrl, '/proxy', 'Content-Length: 5\r\n')],
   ['the gateway, with a broken head', 400, () => door(baseUrl, '/proxy', 'no colon\r\n')],
+  ['forward mode without a key', 407, () => door(forwardUrl, 'http://a/path', json)],
   ['the management API', 413, () => door(managementUrl, '/applications', asAdmin)],
   ['the management API without a key', 401, () => door(managementUrl, '/applications', json)],
   ['the management API, at no path', 404, () => door(managementUrl, '/none', asAdmin)],

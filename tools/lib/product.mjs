@@ -67,6 +67,7 @@ export async function startProduct({ folder, env, running }) {
     baseUrl,
     managementUrl: `http://127.0.0.1:${ports['management-api']}`,
     consoleUrl: `http://127.0.0.1:${ports.console}`,
+    forwardUrl: `http://127.0.0.1:${ports.forward}`,
     gatewayUrls: [baseUrl],
     ...tenants,
     databaseUrl: urls.admin,

@@ -25,6 +25,7 @@ ${tourText(dev.tour)}
 Base URL          ${dev.baseUrl}
 API documentation ${dev.baseUrl}/docs
 Console           ${dev.consoleUrl}
+Forward proxy     ${dev.forwardUrl}
 Management key    ${dev.adminKey}
 Private key       ${dev.privateKey}
 Demo destination  ${dev.demoDestination}

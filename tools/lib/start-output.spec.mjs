@@ -7,6 +7,7 @@ const dev = {
   baseUrl: 'http://127.0.0.1:8080',
   managementUrl: 'http://127.0.0.1:8081',
   consoleUrl: 'http://127.0.0.1:8084',
+  forwardUrl: 'http://127.0.0.1:8085',
   consoleLink: 'http://127.0.0.1:8084/#code=c0de',
   gatewayUrls: [],
   tenantId: 't',

@@ -114,6 +114,7 @@ export interface Dev extends DemoTenants {
   readonly baseUrl: string;
   readonly managementUrl: string;
   readonly consoleUrl: string;
+  readonly forwardUrl: string;
   readonly gatewayUrls: readonly string[];
   readonly databaseUrl: string;
   readonly databaseUrls: DatabaseUrls;

@@ -39,7 +39,8 @@ export function openTunnel(
   const inner: TLSSocket & InnerSocket = new TLSSocket(socket, {
     isServer: true,
     secureContext: context,
-    ALPNProtocols: ['http/1.1'],
+    // curl names 1.0 where it is told to speak it.
+    ALPNProtocols: ['http/1.1', 'http/1.0'],
   });
   return new Promise((resolve) => {
     const limit: Limited = { place: -1, dueAt: 0, expire: () => inner.destroy() };
