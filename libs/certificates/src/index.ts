@@ -1,1 +1,1 @@
-export { createAuthority, Issuer, type AuthorityKeys, type Leaf } from './authority';
+export { createAuthority, Issuer } from './authority';

@@ -48,6 +48,6 @@ export {
   removeOlderPayloads,
 } from './payloads';
 export { openDefinition } from './codec';
-export { matchKeysOf, type ForwardedRequest } from './matched-proxies';
+export { matchKeysOf } from './matched-proxies';
 export { resealDefinitions } from './reseal';
 export { DefinitionSnapshot, principalOf } from './snapshot';

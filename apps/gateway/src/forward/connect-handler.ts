@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import { Decision, type ForwardAuthority } from '@glovebox/definitions';
 import { EgressUnreachable } from '@glovebox/egress';
 import { Problem } from '@glovebox/problems';
+import { endConnection } from '../connection/caller-connection';
 import { CallerLeft } from '../connection/caller-left';
 import type { CallerRequest } from '../connection/caller-request';
 import type { CallerResponse } from '../connection/caller-response';
@@ -40,7 +41,12 @@ export async function handleConnect(
   req.url = '/';
   refuseAmbiguous(req, res, ['CONNECT']);
   refuseLoop(ctx, req);
-  if (!req.upgrade) throw new Problem('invalid_request', { detail: 'CONNECT has no body.' });
+  if (!req.upgrade) {
+    endConnection(res);
+    throw new Problem('invalid_request', {
+      detail: 'CONNECT has no body, and nothing is under way before it.',
+    });
+  }
   if (!target) throw new Problem('invalid_request', { detail: 'CONNECT names no host and port.' });
   const key = proxyAuthorizationOf(req);
   const definitions = ctx.follower.fresh() ?? (await ctx.follower.current());

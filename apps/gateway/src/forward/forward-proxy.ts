@@ -5,7 +5,7 @@ import type { GatewayContext } from '../context';
 import type { ForwardTarget } from './forward-target';
 
 /** What becomes of requests that no proxy matches. */
-export type Unmatched = 'deny' | 'expressions' | 'tunnel';
+type Unmatched = 'deny' | 'expressions' | 'tunnel';
 
 export function unmatchedOf(definitions: DefinitionSnapshot, tenantId: string): Unmatched {
   const tenant = definitions.find('tenant', tenantId, tenantId);
