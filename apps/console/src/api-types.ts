@@ -231,6 +231,9 @@ export interface ProxyResource {
   request_transforms?: unknown[];
   response_transforms?: unknown[];
   allowed_origins?: string[];
+  /** Members that are null are taken away. */
+  match?: { hosts: string[]; methods?: string[] | null; paths?: string[] | null };
+  forward_to?: 'request';
   /** The private key only where it is set anew. */
   client_certificate?: { certificate: string; private_key?: string };
   certificate_authority?: string;

@@ -7,6 +7,7 @@ import { ApplicationChoice } from './application-choice';
 import { Configuration } from './configuration';
 import type { Edited } from './draft';
 import { faultAt } from './faults';
+import { ForwardMatch } from './forward-match';
 import { Steps, TransformEditor } from './transform-editor';
 
 interface Shown {
@@ -82,6 +83,7 @@ export function ProxyForm({
           isFree
         />
       </Section>
+      <ForwardMatch edited={edited} isReadOnly={isReadOnly} />
       <Tls edited={edited} isReadOnly={isReadOnly} />
     </>
   );

@@ -54,7 +54,7 @@ export interface StoredMatch {
 /** Reads a match, or throws what is wrong with it. */
 export function toMatch(input: MatchInput | null | undefined): StoredMatch | null {
   if (!input) return null;
-  const { methods = [], paths = [] } = input;
+  const [methods, paths] = [input.methods ?? [], input.paths ?? []];
   const hosts = spelled(
     'hosts',
     input.hosts,
