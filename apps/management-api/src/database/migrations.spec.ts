@@ -134,7 +134,7 @@ describe('a migration that is walked beside the code before it', () => {
       await walk(migrations.slice(0, newest + 1));
     }
     // Each walk begins with an empty database: it grows with the square of their number.
-  });
+  }, 300_000);
 
   it('may add a column, a table, a function', async () => {
     await made(

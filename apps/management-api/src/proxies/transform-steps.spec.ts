@@ -197,7 +197,11 @@ describe('steps of a proxy', () => {
     const filled = withValue('Bearer {{ stripe_key }}');
     const refused = await api.post('/proxies', { ...bare, request_transforms: [filled] });
     expect(refused.body).toMatchObject({ status: 400, errors });
-    const { id } = await made({ ...full(), request_transforms: [filled] });
+    const { id } = await made({
+      ...bare,
+      application: full().application,
+      request_transforms: [filled],
+    });
     expect(inForce(id)?.request).toEqual([filled]);
     const detached = await api.patch(`/proxies/${id}`, { application: null });
     expect(detached.body).toMatchObject({ status: 400, errors });

@@ -1,5 +1,5 @@
 import { Problem } from '@glovebox/problems';
-import { dataTemplate } from '../index';
+import { appendedTemplate, Budget, dataTemplate } from '../index';
 import { filters } from './filters';
 
 const filtered = (filters: string, value: unknown): unknown =>
@@ -85,13 +85,55 @@ const cases: readonly (readonly [filters: string, value: unknown, result: unknow
   ["remove: '-' | reveal_last: 4 | append: '.'", '12-34-56', '**3456.'],
 ];
 
+/** Of the text above, under the key `key`. */
+const signing: [filters: string, value: unknown, result: string][] = [
+  [
+    "hmac_body: 'sha256'",
+    'key',
+    'f7bc83f430538424b13298e6aa6fb143ef4d59a14946175997479dbc2d1a3cd8',
+  ],
+  ["hmac_body: 'SHA1', 'base64'", 'key', '3nybhbi3iqa8ino29wqQcBydtNk='],
+];
+
+describe('a filter of the body that leaves', () => {
+  const render = (filters: string, value: unknown, body?: Buffer): unknown =>
+    appendedTemplate('query', `v={{ key_1 | ${filters} }}`)?.render(
+      new Map([['key_1', value]]),
+      new Budget({}, undefined, body),
+    );
+
+  it.each(signing)('%s under the key %j is %j', (filters, value, result) => {
+    const body = Buffer.from('The quick brown fox jumps over the lazy dog');
+    expect(render(filters, value, body)).toBe(`v=${result}`);
+  });
+
+  it.each([
+    ["hmac_body: 'md5'", 'key'],
+    ["hmac_body: 'sha256', 'base16'", 'key'],
+    ['hmac_body', 'key'],
+    ["hmac_body: 'sha256'", ''],
+    ["hmac_body: 'sha256'", { a: 1 }],
+  ])('%s under the key %j is refused', (filters, value) => {
+    const refused = expect.objectContaining({ code: 'invalid_expression' }) as Error;
+    expect(() => render(filters, value, Buffer.from('a'))).toThrow(refused);
+  });
+
+  it('counts the body against what the filters of a request may read', () => {
+    const body = Buffer.alloc(20 * 1024 * 1024);
+    const twice = "hmac_body: 'sha1' | hmac_body: 'sha1'";
+    expect(() => render(twice, 'key', body)).toThrow(
+      expect.objectContaining({ code: 'payload_too_large' }) as Error,
+    );
+  });
+});
+
 describe('a filter', () => {
   it.each(cases)('%s makes of %j the value %j', (filters, value, result) => {
     expect(filtered(filters, value)).toEqual(result);
   });
 
   it('has at least one example in this spec', () => {
-    const tested = cases.map(([filters]) => /^\w+/.exec(filters)?.[0]);
+    const tested = [...cases, ...signing].map(([filters]) => /^\w+/.exec(filters)?.[0]);
     expect([...filters.keys()].filter((name) => !tested.includes(name))).toEqual([]);
   });
 

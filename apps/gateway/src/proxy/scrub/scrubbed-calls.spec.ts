@@ -1,4 +1,9 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  request as httpRequest,
+  type IncomingMessage,
+  type ServerResponse,
+} from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { randomBytes } from 'node:crypto';
@@ -57,20 +62,18 @@ function refuseValue(text: string, value = card): void {
 }
 
 describe('a proxy with scrub', () => {
-  it('answers with the expression in place of the value, in headers, body and trailers', async () => {
+  it('answers with the expression in place of the value, in headers and body', async () => {
     const token = await gateway.token(card);
     const proxyKey = await scrubbing();
     answer = (_, res, body) => {
       res.writeHead(418, {
         'X-Card': encodeURIComponent(card),
         [`X-${card.slice(0, 4)}`]: 'stays',
-        Trailer: 'X-Last',
         ETag: '"5"',
       });
       res.write(body.subarray(0, 12));
       res.write(body.subarray(12));
       res.write(JSON.stringify({ basic: Buffer.from(`u:${card}`).toString('base64') }));
-      res.addTrailers({ 'X-Last': encodeURIComponent(card) });
       res.end();
     };
     const sent = { method: 'POST', body: JSON.stringify({ card: `{{ ${token} }}` }) };
@@ -91,6 +94,26 @@ describe('a proxy with scrub', () => {
     expect(caller.headers.get('etag')).toBeNull();
     expect(heard[0]).toMatchObject({ 'accept-encoding': 'identity' });
     expect(heard[0]).not.toHaveProperty('range');
+  });
+
+  it('answers with the expression in trailers too', async () => {
+    const token = await gateway.token(card);
+    answer = (_, res) => {
+      res.writeHead(200, { Trailer: 'X-Last' });
+      res.write('begun');
+      res.addTrailers({ 'X-Last': encodeURIComponent(card) });
+      res.end();
+    };
+    const headers = {
+      'SVC-API-KEY': key,
+      'SVC-PROXY-KEY': await scrubbing(),
+      'X-Card': `{{ ${token} }}`,
+    };
+    const asked = httpRequest(`${gateway.url}/proxy`, { headers }).end();
+    const [caller] = (await once(asked, 'response')) as [IncomingMessage];
+    caller.resume();
+    await once(caller, 'end');
+    expect(caller.trailers).toEqual({ 'x-last': `{{ ${token} }}` });
   });
 
   it('gives a short answer its new length, and a long one none', async () => {
