@@ -17,7 +17,8 @@ const ok = 'HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok'
 
 beforeAll(async () => {
   management = await startRawServer((socket, text) => {
-    if (/\r\n\r\n/.test(text) && answer !== '') socket.write(answer);
+    // A silent one searches no body of 20 MB again with each part of it.
+    if (answer !== '' && /\r\n\r\n/.test(text)) socket.write(answer);
   });
   gateway = await startSpecGateway({
     MANAGEMENT_URL: management.url,

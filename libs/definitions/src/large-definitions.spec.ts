@@ -91,6 +91,6 @@ it('a start that a slow Postgres delays goes on, reports its progress and ends',
   await connection.start();
   await held;
   expect(connection.follower.loading).toBeUndefined();
-  const definitions = await connection.follower.current();
+  const definitions = await stage.current(connection);
   for (const id of ids) expect(definitions.find('reactor', stage.tenantId, id)).toBeDefined();
 });

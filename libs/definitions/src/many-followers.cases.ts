@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { connectDatabase } from '@glovebox/database';
 import { waitFor } from '@glovebox/testing';
 import type { DefinitionConnection } from './index';
 import { startStage, type Stage } from './spec-stage';
@@ -6,6 +8,8 @@ import { startStage, type Stage } from './spec-stage';
 const lastsMs = 4_000;
 /** Of about 90. */
 const looksPerSecondMin = 60;
+/** With the pause of 20 ms before each question. */
+const answersWithinMs = 220;
 /** Connections of the pool of `stage.management`. */
 const poolConnections = 20;
 /** What took longer than the guarantee is reported as late, not as a wait that was given up. */
@@ -29,10 +33,27 @@ export function manyFollowers(followers: number): void {
 
     let over = false;
     const keepBusy = async (): Promise<void> => {
-      while (!over) await stage.management.query('SELECT pg_sleep(0.3)');
+      // A busy machine may take longer to connect than the pool waits.
+      while (!over) await stage.management.query('SELECT pg_sleep(0.3)').catch(() => undefined);
     };
     // A change waits behind these for a connection of the pool.
     const busy = Array.from({ length: 2 * poolConnections }, keepBusy);
+
+    // Where Postgres takes so long for nothing, the machine is what delays the followers.
+    const control = connectDatabase({
+      url: stage.database.dataUrl,
+      app: 'spec',
+      connectionsMax: 1,
+    });
+    let askedAt = performance.now();
+    const keepAsking = async (): Promise<void> => {
+      while (!over) {
+        await delay(20);
+        askedAt = performance.now();
+        await control.query('SELECT 1').catch(() => undefined);
+      }
+    };
+    const asking = keepAsking();
 
     let expiries = 0;
     let watchedMs = 0;
@@ -43,6 +64,7 @@ export function manyFollowers(followers: number): void {
       const now = performance.now();
       const sinceLast = now - (looks.at(-1) ?? now);
       looks = [...looks.filter((at) => at > now - 1_000), now];
+      if (now - askedAt > answersWithinMs) looks = [now];
       // All followers live in this process. Held up itself, it cannot tell their leases from its own
       // delay.
       if (looks.length < looksPerSecondMin) {
@@ -59,7 +81,10 @@ export function manyFollowers(followers: number): void {
         const quietUntil = watchedMs + 1_500;
         await waitFor(() => watchedMs >= quietUntil, busyMachine);
         const id = randomUUID();
-        await api.announce(await stage.write(stage.reactor(id)));
+        await waitFor(async () => {
+          await api.announce(await stage.write(stage.reactor(id)));
+          return true;
+        }, busyMachine);
         const answeredAt = performance.now();
         await waitFor(
           () => processes.every((connection) => stage.find(connection, id)),
@@ -71,7 +96,8 @@ export function manyFollowers(followers: number): void {
     } finally {
       clearInterval(watch);
       over = true;
-      await Promise.all(busy);
+      await Promise.all([...busy, asking]);
+      await control.close();
     }
     expect({ expiries, late }).toEqual({ expiries: 0, late: [] });
   });

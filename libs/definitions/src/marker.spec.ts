@@ -167,7 +167,7 @@ it('processes go on from where they are after an operator has accepted the datab
   await owner.query('DELETE FROM definition_log WHERE id = $1', [lost]);
   await acceptDatabase(owner, { lost: true });
   await waitFor(() => first.follower.fresh());
-  expect(stage.find(first, lost)).toBeUndefined();
+  expect(stage.known(first, lost)).toBeUndefined();
   expect(first.follower.loading).toBeUndefined();
   expect(await refusal('second')).toBeUndefined();
   // Redis still knows the epoch before.
@@ -236,7 +236,7 @@ describe('a standby that is promoted', () => {
     const after = await head();
     expect(after).toMatchObject({ version: before.version, holds: false });
     await waitFor(() => first.follower.fresh() && first.follower.head?.epoch === after.epoch);
-    expect(stage.find(first, id)).toBeDefined();
+    expect(stage.known(first, id)).toBeDefined();
     const taken = { ...first.follower.taken };
     await written(first);
     // The others were not read again.
@@ -262,8 +262,8 @@ describe('a standby that is promoted', () => {
       );
     });
     await waitFor(() => first.follower.fresh() && first.follower.head?.epoch !== before.epoch);
-    expect(stage.find(first, lost)).toBeUndefined();
-    expect(stage.find(first, kept)).toBeDefined();
+    expect(stage.known(first, lost)).toBeUndefined();
+    expect(stage.known(first, kept)).toBeDefined();
     expect((await head()).holds).toBe(true);
     expect(told).toEqual([]);
     expect(await refusal('second')).toBeUndefined();

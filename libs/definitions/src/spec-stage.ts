@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import { connectDatabase, type Database, type Sql } from '@glovebox/database';
 import { parseKeyRing } from '@glovebox/seal';
-import { enterTenant, createTestDatabase, startRedis } from '@glovebox/testing';
+import { enterTenant, createTestDatabase, startRedis, waitFor } from '@glovebox/testing';
 import {
   appendDefinition,
   appendChanges,
@@ -56,8 +56,15 @@ export async function startStage() {
       asTenant((sql) => appendDefinition(sql, ring, definition)),
     remove: (id: string) =>
       asTenant((sql) => appendChanges(sql, ring, [], [{ kind: 'reactor', id, tenantId }])),
+    /** What a process has in force at this moment. */
     find: ({ follower }: DefinitionConnection, id: string) =>
       follower.fresh()?.find('reactor', tenantId, id),
+    /** What a process has, also where its lease is over because it was held up itself. */
+    known: ({ follower }: DefinitionConnection, id: string) =>
+      follower.lastKnown.find('reactor', tenantId, id),
+    /** What a call of a process gets, at last where its stores are slow. */
+    current: ({ follower }: DefinitionConnection) =>
+      waitFor(() => follower.current(), { timeoutMs: 60_000 }),
     connect({ redisUrl = redis.url, ...options }: Partial<Options> = {}): DefinitionConnection {
       const connection = connectDefinitions({
         app: 'spec',
@@ -86,6 +93,31 @@ export async function startStage() {
       await this.redis.stop();
       await database.drop();
     },
+  };
+}
+
+/** Held up for so long, a process may have asked too late for its next lease. */
+const heldUpMs = 200;
+
+/**
+ * Counts the looks at which the lease was over until the returned function is called. Held up itself,
+ * this process cannot tell the end of a lease from its own delay: then it looks on from the next one.
+ */
+export function watchLease({ follower }: DefinitionConnection): () => number {
+  let ended = 0;
+  let lookedAt = performance.now();
+  let isHeldUp = false;
+  const look = (): void => {
+    const now = performance.now();
+    isHeldUp ||= now - lookedAt > heldUpMs;
+    lookedAt = now;
+    if (follower.fresh(now)) isHeldUp = false;
+    else if (!isHeldUp) ended += 1;
+  };
+  const watch = setInterval(look, 5).unref();
+  return () => {
+    clearInterval(watch);
+    return ended;
   };
 }
 
