@@ -6,6 +6,9 @@ import { startTcpRelay, waitFor } from '@glovebox/testing';
 import { isProven, proofOf, questionChannel, writersKey, WriterSigns } from './postgres-away';
 import { startStage, type Stage } from './spec-stage';
 
+/** A hundred signs and thousands of messages. */
+const busyMachine = { timeoutMs: 60_000 };
+
 describe('the proof that Postgres refused a writer', () => {
   const key = (): string => randomBytes(32).toString('base64');
   const [first, second] = [`1:${key()}`, `2:${key()}`];
@@ -69,10 +72,10 @@ describe('the list of writers', () => {
     await signs.start();
     await line.cut();
     await raw.hset(writersKey, 'killed', '7');
-    await waitFor(() => faults > 100);
+    await waitFor(() => faults > 100, busyMachine);
     expect(await raw.hkeys(writersKey)).toContain('killed');
     await line.restore();
-    await waitFor(async () => !(await raw.hexists(writersKey, 'killed')));
+    await waitFor(async () => !(await raw.hexists(writersKey, 'killed')), busyMachine);
     expect(await raw.hlen(writersKey)).toBe(1);
     await signs.stop();
     expect(await raw.hlen(writersKey)).toBe(0);
@@ -120,11 +123,11 @@ describe('the list of writers', () => {
     });
     await ask('none');
     await Promise.all(Array.from({ length: 3_000 }, () => ask()));
-    await waitFor(() => heard === asked);
+    await waitFor(() => heard === asked, busyMachine);
     isRefused = true;
     for (const refuse of held) refuse();
     await signs.stop();
-    await waitFor(() => answered >= 1_001);
+    await waitFor(() => answered >= 1_001, busyMachine);
     expect(answered).toBe(1_001);
     answers.disconnect();
     subscriber.disconnect();
