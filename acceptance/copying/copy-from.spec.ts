@@ -1,9 +1,9 @@
-import { execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
+import { createOwnTenant } from '../own-tenant';
 import { call, create, revealingApplication, runningProduct, scriptEnvironment } from '../product';
 import { startReceiver, type Receiver } from '../receiver';
 import { startOtherApi, type OtherApi, type OtherResources } from './other-api';
@@ -19,9 +19,7 @@ let vaultKey: string;
 let receiver: Receiver;
 const others: OtherApi[] = [];
 beforeAll(async () => {
-  const args = [join(tools, 'tenant-create.mjs'), '--name', `copy ${randomUUID()}`];
-  const made = await promisify(execFile)(process.execPath, args, { env: scriptEnvironment() });
-  adminKey = (JSON.parse(made.stdout) as { management_key: string }).management_key;
+  adminKey = (await createOwnTenant('copy')).management_key;
   const permissions = ['create', 'read', 'use'];
   vaultKey = String((await revealingApplication(product, permissions, adminKey)).key);
   receiver = await startReceiver();

@@ -1,8 +1,8 @@
-import { execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
+import { createOwnTenant } from '../own-tenant';
 import { call, revealingApplication, runningProduct, scriptEnvironment } from '../product';
 import { startOtherApi } from './other-api';
 
@@ -28,11 +28,7 @@ function peakOf(pid: number | undefined): number {
 }
 
 it('100,000 tokens are copied in flat memory', async () => {
-  const script = join(tools, 'tenant-create.mjs');
-  const made = await promisify(execFile)(process.execPath, [script, '--name', 'many'], {
-    env: scriptEnvironment(),
-  });
-  const { management_key: adminKey } = JSON.parse(made.stdout) as { management_key: string };
+  const { management_key: adminKey } = await createOwnTenant('many');
   const { key } = await revealingApplication(product, ['create', 'read'], adminKey);
   const data = 'x'.repeat(500);
   const other = await startOtherApi({

@@ -2,6 +2,7 @@ import { GloveboxError, type components } from '@glovebox/client';
 import type { Context } from '../context';
 import { usage } from '../failure';
 import { Refusal } from '../failure-of-call';
+import { projectAround, readProjectFile } from '../project/project';
 import { plain } from '../terminal';
 import { conflictOf, wordsOf } from '../words-of-deployment';
 
@@ -30,9 +31,10 @@ async function newest(context: Context, size: number): Promise<readonly Deployme
 }
 
 function lineOf(deployed: Deployment, { terminal }: Context): string {
-  const { id, created_at: at, actor, counts, message, rollback_of: back } = deployed;
+  const { id, created_at: at, actor, counts, message, project, rollback_of: back } = deployed;
   const changes = `+${counts.created} ~${counts.updated} -${counts.pruned}`;
   const words = [
+    ...(project === undefined ? [] : [project]),
     ...(actor ? [`by ${actor.name ?? actor.id}`] : []),
     ...(back === undefined ? [] : [`back to ${back}`]),
     ...(message === undefined ? [] : [message]),
@@ -72,11 +74,14 @@ export async function rollback(
 }
 
 /**
- * The deployment before that which is in force. A rollback put an older one in force, so that a second
+ * The deployment of the project before that which is in force. A rollback put an older one in force, so that a second
  * rollback goes further back and does not return to what was bad.
  */
 async function theOneBefore(context: Context): Promise<string> {
-  const kept = await newest(context, listedMax);
+  const all = await newest(context, listedMax);
+  const folder = projectAround(context.cwd);
+  const project = folder === undefined ? all[0]?.project : readProjectFile(folder);
+  const kept = all.filter((one) => one.project === project);
   let inForce = 0;
   for (let back = kept[0]?.rollback_of; back !== undefined; back = kept[inForce]?.rollback_of) {
     inForce = kept.findIndex(({ id }) => id === back);

@@ -53,17 +53,23 @@ export type ResourceFiles = ReactorFiles | ProxyFiles | ApplicationFiles;
 
 /** The folder with glovebox.yaml: this one, or one above. */
 export function findProject(cwd: string): string {
-  for (let folder = cwd; ; folder = dirname(folder)) {
-    if (existsSync(join(folder, projectFile))) {
-      readProjectFile(folder);
-      return folder;
-    }
-    if (dirname(folder) === folder) break;
+  const folder = projectAround(cwd);
+  if (folder === undefined) {
+    throw usage(
+      `There is no ${projectFile} in ${cwd} or above.`,
+      '`glovebox init` makes a folder with one.',
+    );
   }
-  throw usage(
-    `There is no ${projectFile} in ${cwd} or above.`,
-    '`glovebox init` makes a folder with one.',
-  );
+  readProjectFile(folder);
+  return folder;
+}
+
+/** The same where it need not be there. */
+export function projectAround(cwd: string): string | undefined {
+  for (let folder = cwd; ; folder = dirname(folder)) {
+    if (existsSync(join(folder, projectFile))) return folder;
+    if (dirname(folder) === folder) return undefined;
+  }
 }
 
 /** The name of the folder among those that deploy to the tenant. */
