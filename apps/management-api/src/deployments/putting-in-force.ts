@@ -305,7 +305,7 @@ export class PuttingInForce {
     });
     const document = documentOfReactor(after, configuration, formula.document);
     if (!standing) {
-      this.#took('create', await reactors.insert(manager, author, made, input));
+      this.#took('create', await reactors.insert(manager, author, made, input, formula.row));
     } else if (differingMembers(standing.document, document).some(isOfReactor)) {
       this.#took('update', await reactors.replace(manager, author, standing.row, input));
     }
@@ -316,7 +316,7 @@ export class PuttingInForce {
     standing: StandingReactor | undefined,
     { formula: dto }: DeployedReactor,
     former: Former | undefined,
-  ): Promise<{ readonly id: string; readonly document: Document }> {
+  ): Promise<{ readonly id: string; readonly row: ReactorFormula; readonly document: Document }> {
     const { manager, author, formulas } = this.putting;
     const made = newRow(author, former?.formulaId);
     const before = standing?.formula;
@@ -333,7 +333,7 @@ export class PuttingInForce {
     await work().catch((error: unknown) => {
       throw within('formula', error);
     });
-    return { id: after.id, document };
+    return { id: after.id, row: after, document };
   }
 
   async #putProxy(

@@ -45,14 +45,16 @@ export class ReactorsService {
     );
   }
 
+  /** `formula`: that of the reactor, if the transaction holds it already. */
   async insert(
     manager: EntityManager,
     author: Author,
     made: ReturnType<typeof newRow>,
     input: CreateReactor,
+    formula?: ReactorFormula,
   ): Promise<ChangeOutcome<ShownReactor>> {
     const row = { ...made, formulaId: input.formula.id.toLowerCase(), applicationId: null };
-    const { columns, ...parts } = await this.#decide(manager, author, row, input);
+    const { columns, ...parts } = await this.#decide(manager, author, row, input, formula);
     const reactor = manager.create(Reactor, { ...row, ...columns, slug: input.slug ?? null });
     await manager.insert(Reactor, reactor);
     return {
@@ -149,13 +151,16 @@ export class ReactorsService {
     author: Author,
     reactor: Pick<Reactor, 'id' | 'tenantId' | 'formulaId' | 'applicationId'>,
     input: UpdateReactor,
+    held?: ReactorFormula,
   ) {
     const { tenantId, formulaId } = reactor;
     // Locks the formula against change and deletion for the rest of the transaction.
-    const formula = await manager.findOne(ReactorFormula, {
-      where: { id: formulaId, tenantId },
-      lock: { mode: 'for_key_share' },
-    });
+    const formula =
+      held ??
+      (await manager.findOne(ReactorFormula, {
+        where: { id: formulaId, tenantId },
+        lock: { mode: 'for_key_share' },
+      }));
     const configuration = toConfiguration(input.configuration);
     const { application, applicationId, errors } = await usableApplication(
       manager,
