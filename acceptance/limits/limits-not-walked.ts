@@ -353,6 +353,41 @@ export const crossedElsewhere: readonly {
     limits: ['code-texts.codeTextsMax', 'code-texts.codeTextBytesMax'],
   },
   {
+    spec: 'apps/management-api/src/code/bundles.spec.ts',
+    title: 'above 1 MiB is 413, and of exactly 1 MiB is taken',
+    limits: ['code-members.bundleMax', 'bundles.controller.codeBodyBytesMax'],
+  },
+  {
+    spec: 'apps/management-api/src/code/bundles.spec.ts',
+    title: 'is kept beside its text, and is 404 without one and 413 above 2 MiB',
+    limits: ['bundles.service.mapBytesMax', 'bundles.controller.mapBodyBytesMax'],
+  },
+  {
+    spec: 'apps/management-api/src/code/bundles.spec.ts',
+    title: 'is refused beyond the room of texts that nothing names, of this tenant alone',
+    limits: ['bundles.service.unusedTextsMax'],
+  },
+  {
+    spec: 'apps/management-api/src/code/bundles.spec.ts',
+    title: 'is refused beyond the bytes that a tenant has, waiting and in all',
+    limits: ['bundles.service.unusedBytesMax', 'bundles.service.uploadedBytesMax'],
+  },
+  {
+    spec: 'libs/reactors/src/bundles.spec.ts',
+    title: 'texts are kept up to 64 MiB, and one tenant has at most half of them',
+    limits: ['bundles.keptBytesMax'],
+  },
+  {
+    spec: 'apps/management-api/src/code/source-places.spec.ts',
+    title: 'a source whose name is too long, or that is no text, is none',
+    limits: ['source-places.sourceMax'],
+  },
+  {
+    spec: 'apps/management-api/src/code/source-places.spec.ts',
+    title: 'a map that takes longer than 50 ms is as none, and is left in the middle',
+    limits: ['source-places.budgetMs'],
+  },
+  {
     spec: 'apps/management-api/src/deployments/deployments.spec.ts',
     title: 'is bounded in items, bytes and message',
     limits: [
@@ -432,7 +467,7 @@ export const unreachable: readonly {
       ...['call-log.waitingBytesMax', 'call-summary.waitingCellsMax'],
       ...['context.recordsWaitMs', 'ended-runs.argumentNameMax', 'kept-outcomes.tenantsMax'],
       ...['page-shares.smallAnswerBytesMax', 'page-shares.batchBytesMax'],
-      'answers.smallAnswerBytesMax',
+      ...['answers.smallAnswerBytesMax', 'shown-places.placesMax'],
       ...['token-parts.partBytesMax', 'token-sources.sourcesMax', 'token-counts.keptCountsMax'],
       ...['places.listPlacesMax', 'places.placedListsMax'],
       ...['argument-names.namesMax', 'argument-names.partsMax', 'waiting-rows.countedRowsMax'],

@@ -13,6 +13,8 @@ export interface Cause {
 export interface Position {
   line: number;
   column: number;
+  /** A file of the author. Absent: it is the code that ran. */
+  source?: string;
 }
 
 export interface Problem {
@@ -105,6 +107,8 @@ export interface RunDetails extends Run {
   webhook?: { status: Delivery['status']; attempts: Attempt[] };
   /** Of that moment, where it is still kept. */
   code?: string;
+  /** In the place of code that was uploaded. */
+  code_sha256?: string;
   /** Other code runs now. */
   code_changed?: boolean;
 }
@@ -185,7 +189,9 @@ export interface Formula {
   id: string;
   name: string;
   description?: string;
-  code: string;
+  code?: string;
+  /** In the place of code that was uploaded. */
+  code_sha256?: string;
   runtime: Runtime;
   runtime_end_of_life?: string;
   configuration: Parameter[];
@@ -209,7 +215,9 @@ export interface Reactor {
 }
 
 export interface Transform {
-  code: string;
+  code?: string;
+  /** In the place of code that was uploaded. */
+  code_sha256?: string;
   runtime?: Runtime;
 }
 

@@ -10,7 +10,7 @@ import {
   ownNamesBy,
   type Egress,
 } from '@glovebox/egress';
-import { runsRecorded, waitingLines } from '@glovebox/reactors';
+import { Bundles, runsRecorded, waitingLines } from '@glovebox/reactors';
 import { RunLog, runQueue } from '@glovebox/runs';
 import { createRunnerClient, spokenVersions, type RunnerClient } from '@glovebox/sandbox';
 import type { KeyHash, Sealer } from '@glovebox/seal';
@@ -69,6 +69,7 @@ export interface GatewayContext {
   /** Notes when keys were last used, and writes it later. Nobody waits for it. */
   readonly keyUses: KeyUses;
   readonly runner: RunnerClient;
+  readonly bundles: Bundles;
   readonly runs: Queue;
   readonly runLog: Pick<RunLog, 'recorder'>;
   readonly callLog: CallLog;
@@ -244,6 +245,7 @@ export async function createGatewayContext(
     knownKeys: new KnownKeys(),
     keyUses: stores.keyUses,
     runner,
+    bundles: new Bundles(database, stores.sealer),
     runs,
     runLog,
     callLog,

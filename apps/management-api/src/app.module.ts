@@ -5,6 +5,8 @@ import { ApplicationKeysController } from './applications/application-keys.contr
 import { ApplicationKeysService } from './applications/application-keys.service';
 import { ApplicationsController } from './applications/applications.controller';
 import { ApplicationsService } from './applications/applications.service';
+import { BundlesController } from './code/bundles.controller';
+import { BundlesService } from './code/bundles.service';
 import { CallsController } from './calls/calls.controller';
 import { CallsService } from './calls/calls.service';
 import { CapturesController } from './captures/captures.controller';
@@ -58,6 +60,7 @@ export const controllers: Type[] = [
   ReactorsController,
   ProxiesController,
   DeploymentsController,
+  BundlesController,
   CapturesController,
   OverviewController,
   DryRunsController,
@@ -93,6 +96,7 @@ class AppModule {
         ReactorsService,
         ProxiesService,
         DeploymentsService,
+        BundlesService,
         CapturesService,
         OverviewService,
         DryRunsService,

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { Permission } from '@glovebox/access';
 
 type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
@@ -29,6 +30,12 @@ export interface Ids {
 const application = () => ({ name: 'name', type: 'public', permissions: ['token:create'] });
 const formula = () => ({ name: 'name', code: 'module.exports = () => ({})' });
 const proxy = () => ({ name: 'name', destination_url: 'https://example.com/' });
+
+/** A text of code that may be uploaded. */
+export const uploaded = {
+  code: formula().code,
+  sha256: createHash('sha256').update(formula().code).digest('hex'),
+};
 
 export const operations: readonly Operation[] = [
   { method: 'post', path: '/applications', permission: 'application:create', body: application },
@@ -102,6 +109,19 @@ export const operations: readonly Operation[] = [
     permission: 'deployment:create',
     body: () => ({ items: [], message: 'text' }),
   },
+  {
+    method: 'put',
+    path: '/code/:sha256',
+    permission: 'deployment:create',
+    body: () => ({ code: uploaded.code }),
+  },
+  {
+    method: 'put',
+    path: '/code/:sha256/map',
+    permission: 'deployment:create',
+    body: () => ({ map: '{}' }),
+  },
+  { method: 'get', path: '/code/:sha256', permission: 'reactor:read' },
   { method: 'get', path: '/deployments', permission: 'deployment:read' },
   { method: 'get', path: '/deployments/:id', permission: 'deployment:read' },
   { method: 'post', path: '/deployments/:id/rollback', permission: 'deployment:create' },
@@ -218,6 +238,7 @@ export function urlOf({ path }: Operation, ids: Ids, other?: string): string {
   };
   return path
     .replace(':id', other ?? resource[family] ?? '')
+    .replace(':sha256', uploaded.sha256)
     .replace(':key_id', ids.key)
     .replace(/:run_id|:request_id|:capture_id/, ids.run);
 }

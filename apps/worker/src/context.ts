@@ -7,6 +7,7 @@ import {
   ownNamesBy,
   type Egress,
 } from '@glovebox/egress';
+import { Bundles } from '@glovebox/reactors';
 import { createRunnerClient, spokenVersions, type RunnerClient } from '@glovebox/sandbox';
 import type { Sealer } from '@glovebox/seal';
 import {
@@ -36,6 +37,7 @@ export interface WorkerContext {
   readonly tokenUses: TokenUses;
   readonly vault: Vault;
   readonly runner: RunnerClient;
+  readonly bundles: Bundles;
   readonly egress: Egress;
   /** Marks a webhook as sent by this installation. */
   readonly hopMarker: string;
@@ -106,6 +108,7 @@ export async function createWorkerContext(
     tokenUses,
     vault: new Vault(stores.sealer, tokenUses),
     runner,
+    bundles: new Bundles(database, stores.sealer),
     egress: createEgress(egressPolicy, { lookups }),
     hopMarker: hopMarkerOf(stores.keyHash),
     lookups,

@@ -138,6 +138,9 @@ async function runReactor(
         if (!(await markStarted(ctx.database, run))) throw new Fenced();
         codeStarted = true;
       },
+      codeNotStarted: () => {
+        codeStarted = false;
+      },
       record: (record) => {
         known = record;
       },

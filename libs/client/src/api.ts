@@ -413,6 +413,50 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/code/{sha256}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a text of code that is kept, by its SHA-256
+         * @description Needs the permission `reactor:read`.
+         */
+        get: operations["getCode"];
+        /**
+         * Upload code that is too large for a resource
+         * @description The path is the SHA-256 of the text, which is compiled and not run. A formula, a transform or an item of a deployment then names it by `code_sha256`. It stays for an hour without a resource that names it. At most 500 texts, with 64 MiB, may wait so. Needs the permission `deployment:create`.
+         */
+        put: operations["uploadCode"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/code/{sha256}/map": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Upload the source map of an uploaded text
+         * @description Runs and dry runs of the text then show positions of its sources. Only the API reads it. Needs the permission `deployment:create`.
+         */
+        put: operations["uploadSourceMap"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/proxies/{id}/captures": {
         parameters: {
             query?: never;
@@ -1607,8 +1651,6 @@ export interface components {
              * @enum {string}
              */
             runtime: "node16" | "node20" | "node22" | "node24";
-            /** @description CommonJS that exports one function. */
-            code: string;
             /**
              * Format: date-time
              * @description When it was made.
@@ -1630,6 +1672,10 @@ export interface components {
              * @description The day on which support of the runtime ended. Absent while it is supported.
              */
             runtime_end_of_life?: string;
+            /** @description Of a bundle: GET /code/{sha256} has the text. */
+            code_sha256?: string;
+            /** @description Absent where it is a bundle. */
+            code?: string;
             /**
              * Format: uuid
              * @description The application that made it. Absent where the operator or a person did.
@@ -1741,6 +1787,8 @@ export interface components {
              * @description The day on which support of the runtime ended. Absent while it is supported.
              */
             runtime_end_of_life?: string;
+            /** @description Of a bundle: GET /code/{sha256} has the text. */
+            code_sha256?: string;
             /**
              * Format: uuid
              * @description The application that made it. Absent where the operator or a person did.
@@ -1829,8 +1877,6 @@ export interface components {
              * @enum {string}
              */
             runtime: "node16" | "node20" | "node22" | "node24";
-            /** @description CommonJS that exports one function. */
-            code: string;
             /**
              * Format: date-time
              * @description When it was made.
@@ -1847,6 +1893,10 @@ export interface components {
              * @description The day on which support of the runtime ended. Absent while it is supported.
              */
             runtime_end_of_life?: string;
+            /** @description Of a bundle: GET /code/{sha256} has the text. */
+            code_sha256?: string;
+            /** @description Absent where it is a bundle. */
+            code?: string;
             /**
              * Format: uuid
              * @description The application that made it. Absent where the operator or a person did.
@@ -2512,8 +2562,10 @@ export interface components {
             slug?: string;
             /** @description Code that changes the request. */
             request_transform?: {
-                /** @description CommonJS that exports one function. */
-                code: string;
+                /** @description Absent where it is a bundle. */
+                code?: string;
+                /** @description Of a bundle: GET /code/{sha256} has the text. */
+                code_sha256?: string;
                 /**
                  * @description The Node.js that runs the code.
                  * @enum {string}
@@ -2527,8 +2579,10 @@ export interface components {
             };
             /** @description Code that changes the answer. */
             response_transform?: {
-                /** @description CommonJS that exports one function. */
-                code: string;
+                /** @description Absent where it is a bundle. */
+                code?: string;
+                /** @description Of a bundle: GET /code/{sha256} has the text. */
+                code_sha256?: string;
                 /**
                  * @description The Node.js that runs the code.
                  * @enum {string}
@@ -2643,8 +2697,10 @@ export interface components {
             slug?: string;
             /** @description Code that changes the request. */
             request_transform?: {
-                /** @description CommonJS that exports one function. */
-                code: string;
+                /** @description Absent where it is a bundle. */
+                code?: string;
+                /** @description Of a bundle: GET /code/{sha256} has the text. */
+                code_sha256?: string;
                 /**
                  * @description The Node.js that runs the code.
                  * @enum {string}
@@ -2658,8 +2714,10 @@ export interface components {
             };
             /** @description Code that changes the answer. */
             response_transform?: {
-                /** @description CommonJS that exports one function. */
-                code: string;
+                /** @description Absent where it is a bundle. */
+                code?: string;
+                /** @description Of a bundle: GET /code/{sha256} has the text. */
+                code_sha256?: string;
                 /**
                  * @description The Node.js that runs the code.
                  * @enum {string}
@@ -3284,6 +3342,42 @@ export interface components {
             data: components["schemas"]["Deployment"][];
         };
         /**
+         * @example {
+         *       "sha256": "c77a0b37e58dd2ec1e54ff6b4c9d0e3b81a2f5d6e7c8091a2b3c4d5e6f708192",
+         *       "held_until": "2026-01-31T13:00:00.000Z"
+         *     }
+         */
+        UploadedCode: {
+            /** @description The SHA-256 of the text, in lower-case hexadecimal digits. */
+            sha256: string;
+            /**
+             * Format: date-time
+             * @description It stays at least so long without a resource that names it.
+             */
+            held_until: string;
+        };
+        /**
+         * @example {
+         *       "sha256": "c77a0b37e58dd2ec1e54ff6b4c9d0e3b81a2f5d6e7c8091a2b3c4d5e6f708192"
+         *     }
+         */
+        UploadedMap: {
+            /** @description The SHA-256 of the text, in lower-case hexadecimal digits. */
+            sha256: string;
+        };
+        /**
+         * @example {
+         *       "sha256": "c77a0b37e58dd2ec1e54ff6b4c9d0e3b81a2f5d6e7c8091a2b3c4d5e6f708192",
+         *       "code": "module.exports = async (req) => ({ raw: {} });"
+         *     }
+         */
+        CodeText: {
+            /** @description The SHA-256 of the text, in lower-case hexadecimal digits. */
+            sha256: string;
+            /** @description CommonJS that exports one function. */
+            code: string;
+        };
+        /**
          * @description The capture that is on.
          * @example {
          *       "proxy_id": "4a7e2f60-91c3-4d58-b7aa-3e1f0c9d8b21",
@@ -3607,6 +3701,8 @@ export interface components {
                     line: number;
                     /** @description The column, from 1. */
                     column: number;
+                    /** @description The file of the place. Absent: it is the code that ran. */
+                    source?: string;
                 };
                 /** @description The calls in the code, the innermost first. */
                 stack?: {
@@ -3616,6 +3712,8 @@ export interface components {
                     column: number;
                     /** @description The name of the function. */
                     function?: string;
+                    /** @description The file of the place. Absent: it is the code that ran. */
+                    source?: string;
                 }[];
             };
         };
@@ -3725,6 +3823,8 @@ export interface components {
                     line: number;
                     /** @description The column, from 1. */
                     column: number;
+                    /** @description The file of the place. Absent: it is the code that ran. */
+                    source?: string;
                 };
                 /** @description The calls in the code, the innermost first. */
                 stack?: {
@@ -3734,6 +3834,8 @@ export interface components {
                     column: number;
                     /** @description The name of the function. */
                     function?: string;
+                    /** @description The file of the place. Absent: it is the code that ran. */
+                    source?: string;
                 }[];
             };
         };
@@ -4343,6 +4445,8 @@ export interface components {
                 line: number;
                 /** @description The column, from 1. */
                 column: number;
+                /** @description The file of the place. Absent: it is the code that ran. */
+                source?: string;
             };
             /**
              * Format: date-time
@@ -4536,6 +4640,8 @@ export interface components {
                 line: number;
                 /** @description The column, from 1. */
                 column: number;
+                /** @description The file of the place. Absent: it is the code that ran. */
+                source?: string;
             };
             /**
              * Format: date-time
@@ -4567,9 +4673,13 @@ export interface components {
                 column: number;
                 /** @description The name of the function. */
                 function?: string;
+                /** @description The file of the place. Absent: it is the code that ran. */
+                source?: string;
             }[];
             /** @description The code that ran, for callers who may read it (`reactor:read`, `proxy:read`). Absent where it is not kept any more. */
             code?: string;
+            /** @description The same of a bundle, whose text GET /code/{sha256} has. */
+            code_sha256?: string;
             /** @description A run of now would execute other code, or none. */
             code_changed?: boolean;
             /** @description The webhook that reports it. */
@@ -5062,7 +5172,9 @@ export interface components {
             /** @description The address of a picture, or a small picture as a data URL. */
             icon?: string;
             /** @description CommonJS that exports one function. */
-            code: string;
+            code?: string;
+            /** @description The SHA-256 of code that was uploaded, in its place. */
+            code_sha256?: string;
             /** @description The values that a reactor of it has to give. */
             configuration?: components["schemas"]["ConfigurationInput"][];
             /** @description The arguments that it takes. Without any, it takes all as they come. */
@@ -5089,7 +5201,9 @@ export interface components {
             /** @description The address of a picture, or a small picture as a data URL. */
             icon?: string | null;
             /** @description CommonJS that exports one function. */
-            code?: string;
+            code?: string | null;
+            /** @description The SHA-256 of code that was uploaded, in its place. */
+            code_sha256?: string | null;
             /** @description The values that a reactor of it has to give. */
             configuration?: components["schemas"]["ConfigurationInput"][] | null;
             /** @description The arguments that it takes. Without any, it takes all as they come. */
@@ -5200,7 +5314,9 @@ export interface components {
         /** @description Code that changes the message. Without code there is none. */
         TransformInput: {
             /** @description CommonJS that exports one function. */
-            code: string;
+            code?: string;
+            /** @description The SHA-256 of code that was uploaded, in its place. */
+            code_sha256?: string;
             /**
              * @description The Node.js that runs the code.
              * @enum {string}
@@ -5294,7 +5410,9 @@ export interface components {
             /** @description Code that changes the request. */
             request_transform?: {
                 /** @description CommonJS that exports one function. */
-                code?: string;
+                code?: string | null;
+                /** @description The SHA-256 of code that was uploaded, in its place. */
+                code_sha256?: string | null;
                 /**
                  * @description The Node.js that runs the code.
                  * @enum {string|null}
@@ -5304,7 +5422,9 @@ export interface components {
             /** @description Code that changes the answer. */
             response_transform?: {
                 /** @description CommonJS that exports one function. */
-                code?: string;
+                code?: string | null;
+                /** @description The SHA-256 of code that was uploaded, in its place. */
+                code_sha256?: string | null;
                 /**
                  * @description The Node.js that runs the code.
                  * @enum {string|null}
@@ -5406,7 +5526,9 @@ export interface components {
             /** @description The address of a picture, or a small picture as a data URL. */
             icon?: string;
             /** @description CommonJS that exports one function. */
-            code: string;
+            code?: string;
+            /** @description The SHA-256 of code that was uploaded, in its place. */
+            code_sha256?: string;
             /** @description Values by name, which code reads. Stored sealed. */
             configuration?: components["schemas"]["ConfigurationInput"][];
             /** @description The arguments that it takes. Without any, it takes all as they come. */
@@ -5545,6 +5667,14 @@ export interface components {
             /** @description Whether what was changed by hand meanwhile is overwritten. */
             force?: boolean;
         };
+        UploadCode: {
+            /** @description CommonJS that exports one function. */
+            code: string;
+        };
+        UploadMap: {
+            /** @description The JSON of a source map, version 3. */
+            map: string;
+        };
         StartCapture: {
             /** @description How long calls are kept. */
             minutes?: number;
@@ -5560,6 +5690,8 @@ export interface components {
             id?: string;
             /** @description CommonJS that exports one function. */
             code?: string;
+            /** @description The SHA-256 of code that was uploaded, in its place. */
+            code_sha256?: string;
             /**
              * @description The Node.js that runs the code.
              * @enum {string}
@@ -5600,6 +5732,17 @@ export interface components {
             /** @description Whether the code has `svc`. */
             svc?: boolean;
         };
+        RehearsedTransform: {
+            /** @description The SHA-256 of code that was uploaded, in its place. */
+            code_sha256?: string;
+            /**
+             * @description The Node.js that runs the code.
+             * @enum {string}
+             */
+            runtime?: "node16" | "node20" | "node22" | "node24";
+            /** @description CommonJS that exports one function. */
+            code?: string;
+        };
         /** @description The unsaved proxy. */
         RehearsedProxy: {
             /** @description A name of your own for files and scripts, unique in the tenant. */
@@ -5614,8 +5757,6 @@ export interface components {
             name?: string;
             /** @description Where calls go. They append their path and query. */
             destination_url?: string;
-            request_transform?: components["schemas"]["TransformInput"];
-            response_transform?: components["schemas"]["TransformInput"];
             /** @description Changes of the request without code. They run in order, before the request transform. */
             request_transforms?: components["schemas"]["RequestStep"][];
             /** @description Changes of the answer without code. They run in order, after the response transform. */
@@ -5648,6 +5789,8 @@ export interface components {
             forward_to?: "request";
             /** @description The origins of the pages in browsers that may call. */
             allowed_origins?: string[];
+            request_transform?: components["schemas"]["RehearsedTransform"];
+            response_transform?: components["schemas"]["RehearsedTransform"];
         };
         /** @description The request, as a caller would send it. */
         RehearsedRequest: {
@@ -8472,6 +8615,156 @@ export interface operations {
             413: components["responses"]["payload_too_large"];
             415: components["responses"]["unsupported_media_type"];
             422: components["responses"]["idempotency_key_reused.invalid_code"];
+            429: components["responses"]["rate_limited.share_exhausted"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["newer_definition.service_unavailable"];
+        };
+    };
+    getCode: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Returned in the answer and written to the log. */
+                "SVC-TRACE-ID"?: components["parameters"]["traceId"];
+            };
+            path: {
+                /** @description The id of the sha. */
+                sha256: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Get a text of code that is kept, by its SHA-256 */
+            200: {
+                headers: {
+                    "SVC-TRACE-ID": components["headers"]["SVC-TRACE-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "sha256": "c77a0b37e58dd2ec1e54ff6b4c9d0e3b81a2f5d6e7c8091a2b3c4d5e6f708192",
+                     *       "code": "module.exports = async (req) => ({ raw: {} });"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["CodeText"];
+                };
+            };
+            400: components["responses"]["invalid_request.loop_detected"];
+            401: components["responses"]["invalid_api_key"];
+            403: components["responses"]["permission_denied"];
+            404: components["responses"]["not_found"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["newer_definition.service_unavailable"];
+        };
+    };
+    uploadCode: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Whether members of the body that nothing reads are refused. */
+                "SVC-STRICT"?: components["parameters"]["strict"];
+                /** @description Returned in the answer and written to the log. */
+                "SVC-TRACE-ID"?: components["parameters"]["traceId"];
+            };
+            path: {
+                /** @description The id of the sha. */
+                sha256: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "code": "module.exports = async (req) => ({ raw: {} });"
+                 *     }
+                 */
+                "application/json": components["schemas"]["UploadCode"];
+            };
+        };
+        responses: {
+            /** @description Upload code that is too large for a resource */
+            200: {
+                headers: {
+                    "SVC-TRACE-ID": components["headers"]["SVC-TRACE-ID"];
+                    "SVC-UNKNOWN-MEMBERS": components["headers"]["SVC-UNKNOWN-MEMBERS"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "sha256": "c77a0b37e58dd2ec1e54ff6b4c9d0e3b81a2f5d6e7c8091a2b3c4d5e6f708192",
+                     *       "held_until": "2026-01-31T13:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["UploadedCode"];
+                };
+            };
+            400: components["responses"]["invalid_json.invalid_request.loop_detected.validation_failed"];
+            401: components["responses"]["invalid_api_key"];
+            403: components["responses"]["permission_denied"];
+            404: components["responses"]["not_found"];
+            409: components["responses"]["conflict"];
+            413: components["responses"]["payload_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["invalid_code"];
+            429: components["responses"]["rate_limited.share_exhausted"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["newer_definition.service_unavailable"];
+        };
+    };
+    uploadSourceMap: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Whether members of the body that nothing reads are refused. */
+                "SVC-STRICT"?: components["parameters"]["strict"];
+                /** @description Returned in the answer and written to the log. */
+                "SVC-TRACE-ID"?: components["parameters"]["traceId"];
+            };
+            path: {
+                /** @description The id of the sha. */
+                sha256: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "map": "{\"version\":3,\"sources\":[\"reactors/charge/code.ts\"],\"names\":[],\"mappings\":\"AAAA\"}"
+                 *     }
+                 */
+                "application/json": components["schemas"]["UploadMap"];
+            };
+        };
+        responses: {
+            /** @description Upload the source map of an uploaded text */
+            200: {
+                headers: {
+                    "SVC-TRACE-ID": components["headers"]["SVC-TRACE-ID"];
+                    "SVC-UNKNOWN-MEMBERS": components["headers"]["SVC-UNKNOWN-MEMBERS"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "sha256": "c77a0b37e58dd2ec1e54ff6b4c9d0e3b81a2f5d6e7c8091a2b3c4d5e6f708192"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["UploadedMap"];
+                };
+            };
+            400: components["responses"]["invalid_json.invalid_request.loop_detected.validation_failed"];
+            401: components["responses"]["invalid_api_key"];
+            403: components["responses"]["permission_denied"];
+            404: components["responses"]["not_found"];
+            409: components["responses"]["conflict"];
+            413: components["responses"]["payload_too_large"];
+            415: components["responses"]["unsupported_media_type"];
             429: components["responses"]["rate_limited.share_exhausted"];
             500: components["responses"]["internal_error"];
             503: components["responses"]["newer_definition.service_unavailable"];

@@ -33,13 +33,20 @@ export interface RequestParameter {
   readonly loggable?: boolean;
 }
 
-export interface FormulaDefinition {
+/** Code that is run. Every process holds it, unless it is a bundle. */
+export interface RunnableCode {
+  /** Empty where it is a bundle. */
+  readonly code: string;
+  readonly codeHash: string;
+  /** The SHA-256 of a text that is too large to be held, and is read when a runner lacks it. */
+  readonly bundleHash?: string;
+  readonly runtime: Runtime;
+}
+
+export interface FormulaDefinition extends RunnableCode {
   readonly kind: 'formula';
   readonly id: string;
   readonly tenantId: string;
-  readonly code: string;
-  readonly codeHash: string;
-  readonly runtime: Runtime;
   readonly requestParameters: readonly RequestParameter[];
 }
 
@@ -53,11 +60,7 @@ export interface ReactorDefinition {
   readonly isolation: Isolation;
 }
 
-export interface TransformDefinition {
-  readonly code: string;
-  readonly codeHash: string;
-  readonly runtime: Runtime;
-}
+export type TransformDefinition = RunnableCode;
 
 /** The members of `POST /tokens` in a step, without `id` and `data`. */
 export interface StepToken {

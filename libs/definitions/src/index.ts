@@ -13,6 +13,7 @@ export type {
   ProxyMatch,
   ReactorDefinition,
   RequestParameter,
+  RunnableCode,
   StepToken,
   TenantDefinition,
   TlsDefinition,

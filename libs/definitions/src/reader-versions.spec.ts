@@ -70,6 +70,14 @@ describe('the version that a definition needs of its reader', () => {
     }
   });
 
+  it('is 3 of code that is a bundle: what was before would run an empty text', () => {
+    const bundle = { code: '', codeHash: 'a', bundleHash: 'a', runtime: 'node20' };
+    const formula = samples.find(([file]) => file === 'v3-formula-with-bundle.json')?.[1];
+    for (const definition of [formula, proxy({ responseTransform: bundle })]) {
+      expect(versionNeeded(definition)).toBe(3);
+    }
+  });
+
   it.each<[string, Json]>([
     ['kind of step', proxy({ requestSteps: [{ type: 'scramble', options: {} }] })],
     [

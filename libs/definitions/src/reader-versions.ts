@@ -111,7 +111,12 @@ const permission = words<Permission>({
   'token:use': 1,
 });
 
-const code = object<TransformDefinition>({ code: since(1), codeHash: since(1), runtime });
+const code = object<TransformDefinition>({
+  code: since(1),
+  codeHash: since(1),
+  bundleHash: since(3),
+  runtime,
+});
 
 /** A reader of version 2 would send the text of an expression. */
 const appendedValue: Shape<unknown> = (value) => (JSON.stringify(value).includes('{{') ? 3 : 2);
@@ -204,6 +209,7 @@ const definition = variants<'kind', Definition>('kind', {
     tenantId: since(1),
     code: since(1),
     codeHash: since(1),
+    bundleHash: since(3),
     runtime,
     requestParameters: each(
       object({

@@ -5,8 +5,8 @@ import { Problem } from '@glovebox/problems';
 /** Where gateways take the orders of management APIs. */
 export const dryRunsPath = '/internal/dry-runs';
 
-/** Code, arguments or messages, and what is around them. */
-export const orderBytesMax = 8 * 1024 * 1024;
+/** Code, which may be as large as a bundle, arguments or messages, and what is around them. */
+export const orderBytesMax = 10 * 1024 * 1024;
 
 const version = 2;
 

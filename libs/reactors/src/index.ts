@@ -1,3 +1,4 @@
+export { askedBundle, Bundles } from './bundles';
 export { waitingLines } from './line-redactions';
 export { OpenedValues } from './opened-values';
 export { nameValues, type NamedPart, type NamedValue } from './name-values';

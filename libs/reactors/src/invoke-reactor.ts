@@ -4,6 +4,7 @@ import type { RunRecord } from '@glovebox/runs';
 import type { Cancellation, Urgency } from '@glovebox/sandbox';
 import { Reach } from '@glovebox/vault';
 import { argumentNames } from './argument-names';
+import { askedBundle, type AskedBundle } from './bundles';
 import type { ReactorContext } from './context';
 import type { InvokedReactor, ReactorDecision } from './find-reactor';
 import { OpenedValues } from './opened-values';
@@ -101,7 +102,11 @@ async function runRecorded(
   };
   recording.knows(known);
   invocation.onKnown?.(known);
-  const outcome = await runCode(context, invocation, args, { opened, recording, reach });
+  const bundle = askedBundle(context.bundles, reactor.tenantId, formula);
+  const parts = { opened, recording, reach, bundle };
+  const outcome = await runCode(context, invocation, args, parts);
+  if (bundle?.isMissing) invocation.codeNotStarted?.();
+  bundle?.requireRead();
   recording.ended(outcome);
   if (outcome.kind === 'no_capacity' || outcome.kind === 'args_too_large') {
     invocation.codeNotStarted?.();
@@ -191,13 +196,14 @@ interface RunParts {
   readonly opened: OpenedValues;
   readonly recording: RunRecording;
   readonly reach: Reach;
+  readonly bundle: AskedBundle | undefined;
 }
 
 function runCode(
   context: ReactorContext,
   invocation: Invocation,
   args: Readonly<Record<string, unknown>>,
-  { opened, recording, reach }: RunParts,
+  { opened, recording, reach, bundle }: RunParts,
 ): ReturnType<ReactorContext['runner']['run']> {
   const { reactor, formula, urgency, timeoutMs, traceId, signal, sights } = invocation;
   const application = async (): Promise<Principal | null> =>
@@ -211,7 +217,7 @@ function runCode(
       resourceId: reactor.id,
       runtime: formula.runtime,
       applicationId: reactor.applicationId,
-      code: formula.code,
+      code: bundle?.read ?? formula.code,
       codeHash: formula.codeHash,
       isolation: reactor.isolation,
       args,

@@ -11,6 +11,7 @@ import { parseKeyRing, Sealer } from '@glovebox/seal';
 import { createTestDatabase, startRunner, type TestDatabase } from '@glovebox/testing';
 import { TokenUses, Vault } from '@glovebox/vault';
 import type { ReactorContext } from './context';
+import { Bundles } from './bundles';
 import { decideReactor, type InvokedReactor } from './find-reactor';
 import { invokeReactor, type Invocation } from './invoke-reactor';
 
@@ -95,10 +96,12 @@ export class SpecInvocations {
     this.database = connectDatabase({ url, app: 'spec', connectionsMax: 3 });
     this.client = createRunnerClient({ urls: [runner.url], secret: runner.secret });
     const ring = parseKeyRing(`1:${randomBytes(32).toString('base64')}`);
+    const sealer = new Sealer(ring, dataKeyTable(this.database));
     this.context = {
       database: this.database,
-      vault: new Vault(new Sealer(ring, dataKeyTable(this.database)), new TokenUses(this.database)),
+      vault: new Vault(sealer, new TokenUses(this.database)),
       runner: this.client,
+      bundles: new Bundles(this.database, sealer),
       logger: { error: () => undefined },
     };
   }

@@ -6,6 +6,7 @@ export {
   retryPlacesMax,
 } from './claim-delivery';
 export { codeIdOf } from './code-id';
+export { codePlace, readCodeText } from './code-texts';
 export { deleteCodeTexts, dropOldDeliveries, dropOldRuns, forgetFailingPaths } from './deletions';
 export {
   attemptMs,

@@ -38,7 +38,8 @@ export interface RunOrder {
 }
 
 export interface RunRequest extends Omit<RunOrder, 'input' | 'network' | 'reach'> {
-  readonly code: string;
+  /** A text, or what reads it when a runner asks for it. */
+  readonly code: string | (() => Promise<string>);
   readonly args: unknown;
   readonly configuration: Readonly<Record<string, string>>;
   /** Only a runner that speaks `versionWithNetworkOff` takes a run without it. */

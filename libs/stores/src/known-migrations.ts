@@ -15,6 +15,7 @@ export const knownMigrations: readonly string[] = [
   'EndPeopleAndCountByBucket0000000000013',
   'AddSlugs0000000000014',
   'KeepDeployments0000000000015',
+  'KeepBundles0000000000016',
   'NameProjects0000000000020',
   'BindTokensToDestinations0000000000021',
   'AddForwardAuthorities0000000000023',

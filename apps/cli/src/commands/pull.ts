@@ -1,8 +1,9 @@
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import type { Glovebox } from '@glovebox/client';
 import type { Context } from '../context';
 import { codeFileOf, compare, yamlFileOf, type Compared } from '../project/compare';
-import { textOfSheet, type ValuesOfFile } from '../project/items';
+import { hashInSheet, textOfSheet, type ValuesOfFile } from '../project/items';
 import { findProject } from '../project/project';
 import { valuesOf } from '../project/steps';
 import { Secret } from '../project/yaml-file';
@@ -17,9 +18,11 @@ type Change = 'same' | 'written' | 'kept' | 'only here';
 export async function pull(context: Context, { force = false }: PullOptions): Promise<void> {
   const { terminal, cwd } = context;
   const root = findProject(cwd);
-  const comparing = compare(root, context.api());
+  const api = context.api();
+  const comparing = compare(root, api);
   const all = await terminal.progress('reading what is deployed', comparing);
-  const changes = all.map((one) => ({ ...one, change: pullOne(root, one, force) }));
+  const changes: (Compared & { readonly change: Change })[] = [];
+  for (const one of all) changes.push({ ...one, change: await pullOne(root, one, force, api) });
   for (const { kind, slug, change } of changes) {
     if (change === 'same' && !terminal.isJson) continue;
     const mark =
@@ -34,7 +37,12 @@ export async function pull(context: Context, { force = false }: PullOptions): Pr
   }
 }
 
-function pullOne(root: string, one: Compared, force: boolean): Change {
+async function pullOne(
+  root: string,
+  one: Compared,
+  force: boolean,
+  api: Glovebox,
+): Promise<Change> {
   const { kind, slug, local, deployed, isSame } = one;
   if (isSame) return 'same';
   if (!deployed) return 'only here';
@@ -53,9 +61,16 @@ function pullOne(root: string, one: Compared, force: boolean): Change {
     // What is deployed is JavaScript.
     rmSync(join(root, `${file}.ts`), { force: true });
     if (text === undefined) rmSync(join(root, `${file}.js`), { force: true });
-    else write(root, `${file}.js`, text);
+    else write(root, `${file}.js`, await wholeCode(api, text));
   }
   return 'written';
+}
+
+/** The text of code that a sheet names by its hash alone. */
+async function wholeCode(api: Glovebox, code: string): Promise<string> {
+  const hash = hashInSheet(code);
+  if (hash === undefined) return code;
+  return (await api.get('/code/{sha256}', { params: { path: { sha256: hash } } })).code;
 }
 
 /** Where the file says how a value is found, it goes on saying so. */

@@ -5,6 +5,7 @@ import { Refusal } from '../failure-of-call';
 import { itemOf, type LocalItem } from '../project/items';
 import { Positions } from '../project/positions';
 import { findProject, readProject, readProjectFile } from '../project/project';
+import { lackedBundles, uploadBundles } from '../project/upload';
 import { plain } from '../terminal';
 import { conflictOf, wordsOf } from '../words-of-deployment';
 
@@ -30,7 +31,17 @@ export async function push(context: Context, options: PushOptions): Promise<void
     // Their members are checked there.
     items: locals.map(({ item }) => item as never),
   };
-  const pushing = context.api().post('/deployments', { body });
+  const api = context.api();
+  const deploy = () => api.post('/deployments', { body });
+  const pushing = deploy().catch(async (error: unknown) => {
+    const lacked = lackedBundles(error, locals);
+    if (lacked.length === 0) throw error;
+    await uploadBundles(api, lacked, (at, refused) => {
+      if (!(refused instanceof GloveboxError)) return refused;
+      return explained(new Refusal(refused), root, locals, at);
+    });
+    return deploy();
+  });
   const deployment = await terminal
     .progress(dryRun ? 'asking what would change' : 'deploying', pushing)
     .catch((error: unknown) => {
@@ -43,10 +54,17 @@ const afterConflict =
   '`glovebox pull --force` takes their version into the files; `glovebox push --force` overwrites it.';
 
 /** Errors name the file and the line in place of the number of an item. */
-function explained(refusal: Refusal, root: string, locals: readonly LocalItem[]): Failure {
+function explained(
+  refusal: Refusal,
+  root: string,
+  locals: readonly LocalItem[],
+  uploadedFor?: string,
+): Failure {
   const { problem, exit } = refusal;
   if (problem.code === 'deployment_conflict') return conflictOf(refusal, afterConflict);
-  const entries = Object.entries(problem.errors ?? {});
+  const entries = Object.entries(problem.errors ?? {}).map(
+    ([path, texts]) => [uploadedFor ?? path, texts] as const,
+  );
   if (!entries.some(([path]) => path.startsWith('items.'))) return refusal;
   const lines = entries.map(([path, texts]) => {
     const [, nth = '', member = ''] = /^items\.(\d+)\.?(.*)$/.exec(path) ?? [];

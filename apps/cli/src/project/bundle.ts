@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { basename, dirname, join } from 'node:path';
 import type { BuildFailure, BuildOptions, Metafile, Plugin } from 'esbuild';
 import { usage, type Failure } from '../failure';
@@ -8,30 +9,46 @@ import { readText } from './yaml-file';
 export interface Bundle {
   readonly file: string;
   readonly code: string;
+  /** Of code that is uploaded, because no resource takes as much. */
+  readonly sha256?: string;
   /** The source map. Undefined: the code is the file. */
   readonly map?: string;
   /** All files that are in it, relative to the project. */
   readonly inputs: readonly string[];
 }
 
-/** Characters of code that the API takes. */
+/** Characters of code that a resource takes. More is uploaded. */
 const codeMax = 50_000;
+/** Bytes of code that is uploaded. */
+const uploadedMax = 1024 * 1024;
 
 /**
  * A file with `export default` and what it imports, as one file that exports a function. The same
  * files make the same code on every machine.
  */
 export async function bundle(root: string, { file, runtime }: CodeFile): Promise<Bundle> {
-  if (file.endsWith('.js')) return { file, code: readText(root, file), inputs: [file] };
+  if (file.endsWith('.js')) return sendable({ file, code: readText(root, file), inputs: [file] });
   const options = optionsOf(root, file, runtime);
   const whole = await build(file, options);
   if (whole.code.length <= codeMax) return whole;
   const small = await build(file, { ...options, minify: true });
   if (small.code.length <= codeMax) return small;
-  throw usage(
-    `${file} has ${small.code.length} characters with what it imports; ${codeMax} are the most.`,
-    `The largest parts:\n${small.largest.join('\n')}`,
-  );
+  const largest = Buffer.byteLength(whole.code) <= uploadedMax ? whole : small;
+  return sendable(largest, `The largest parts:\n${largest.largest.join('\n')}`);
+}
+
+/** Code with its hash, where it is uploaded. */
+function sendable(made: Bundle, hint?: string): Bundle {
+  const { file, code } = made;
+  if (code.length <= codeMax) return made;
+  const bytes = Buffer.byteLength(code);
+  if (bytes > uploadedMax) {
+    throw usage(
+      `${file} has ${bytes} bytes with what it imports; ${uploadedMax} are the most.`,
+      hint,
+    );
+  }
+  return { ...made, sha256: createHash('sha256').update(code).digest('hex') };
 }
 
 /** Stands for the line that exports the function of the file, in the folder of the file. */

@@ -56,7 +56,7 @@ async function reactorItem(
   const made = await bundle(root, code);
   const formula = {
     ...{ name: formula_name, description, icon, request_parameters },
-    ...{ code: made.code, runtime: code.runtime, configuration: declared },
+    ...{ ...codeOf(made), runtime: code.runtime, configuration: declared },
   };
   const item = {
     ...{ kind, slug, ...others, ...acting(application) },
@@ -83,7 +83,7 @@ async function proxyItem(
     if (!code) continue;
     const made = await bundle(root, code);
     bundles[`${member}.code`] = made;
-    transforms[member] = { code: made.code, runtime: code.runtime };
+    transforms[member] = { ...codeOf(made), runtime: code.runtime };
   }
   const path = ['client_certificate', 'private_key'];
   const key = env && privateKey && valueOf(root, yaml, path, privateKey, env);
@@ -102,6 +102,18 @@ async function proxyItem(
   };
   return { files, item, bundles };
 }
+
+const codeOf = ({ code, sha256 }: Bundle): Json =>
+  sha256 === undefined ? { code } : { code_sha256: sha256 };
+
+/** Stands in a sheet for code that is named by its hash. */
+const bundleLine = /^bundle ([0-9a-f]{64})\n$/;
+
+/** The hash of code that a sheet names alone. */
+export const hashInSheet = (code: string): string | undefined => bundleLine.exec(code)?.[1];
+
+const codeInSheet = ({ code, code_sha256: hash }: Json): string =>
+  hash === undefined ? String(code) : `bundle ${String(hash)}\n`;
 
 const uuid = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
 
@@ -151,13 +163,14 @@ export function sheetOf({ kind, slug: _, id: __, ...item }: Item): Sheet {
       response_transform: response_transform && runtimeOf(response_transform),
     });
     const code = {
-      ...(request_transform && { request: String(request_transform.code) }),
-      ...(response_transform && { response: String(response_transform.code) }),
+      ...(request_transform && { request: codeInSheet(request_transform) }),
+      ...(response_transform && { response: codeInSheet(response_transform) }),
     };
     return { yaml: withConfiguration(yaml, names), code };
   }
   const {
-    code,
+    code: _____,
+    code_sha256: ______,
     name,
     configuration: declared,
     request_parameters,
@@ -179,7 +192,7 @@ export function sheetOf({ kind, slug: _, id: __, ...item }: Item): Sheet {
   ]);
   return {
     yaml: withConfiguration(yaml, said && Object.fromEntries(said)),
-    code: { code: String(code) },
+    code: { code: codeInSheet(formula ?? {}) },
   };
 }
 

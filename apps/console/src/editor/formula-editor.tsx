@@ -4,6 +4,7 @@ import type { Formula, Runtime } from '../api-types';
 import { Choice, TextField } from '../parts/fields';
 import { Section } from '../parts/screen';
 import { ProblemBox } from '../parts/states';
+import { UploadedCode } from '../parts/uploaded-code';
 import { useMay } from '../session';
 import { CodeEditor } from './code';
 import { namesOfReactor } from './complete-names';
@@ -101,15 +102,19 @@ export function FormulaCode({
           hint={now.runtime_end_of_life && `Its support ended on ${now.runtime_end_of_life}.`}
         />
       </div>
-      <CodeEditor
-        label="Code"
-        value={now.code}
-        change={(code) => change('code', code)}
-        faults={faults}
-        names={names}
-        isReadOnly={isReadOnly}
-        line={line}
-      />
+      {now.code === undefined ? (
+        <UploadedCode sha256={now.code_sha256} />
+      ) : (
+        <CodeEditor
+          label="Code"
+          value={now.code}
+          change={(code) => change('code', code)}
+          faults={faults}
+          names={names}
+          isReadOnly={isReadOnly}
+          line={line}
+        />
+      )}
       {faultAt(error, 'code') && <p className="bad fault">{faultAt(error, 'code')}</p>}
     </>
   );

@@ -4,6 +4,7 @@ import type { Runtime, Transform } from '../api-types';
 import { Choice, TextArea } from '../parts/fields';
 import { Section } from '../parts/screen';
 import { useUnsaved } from '../parts/unsaved';
+import { UploadedCode } from '../parts/uploaded-code';
 import { CodeEditor } from './code';
 import { namesOfTransform } from './complete-names';
 import { faultAt, faultsOf } from './faults';
@@ -67,15 +68,19 @@ export function TransformEditor({
               change={(runtime) => change({ ...value, runtime: runtime as Runtime })}
             />
           </div>
-          <CodeEditor
-            label={title}
-            value={value.code}
-            change={(code) => change({ ...value, code })}
-            faults={faults}
-            names={names}
-            isReadOnly={isReadOnly}
-            line={line}
-          />
+          {value.code === undefined ? (
+            <UploadedCode sha256={value.code_sha256} />
+          ) : (
+            <CodeEditor
+              label={title}
+              value={value.code}
+              change={(code) => change({ ...value, code })}
+              faults={faults}
+              names={names}
+              isReadOnly={isReadOnly}
+              line={line}
+            />
+          )}
         </>
       ) : (
         <p className="empty">There is none.</p>

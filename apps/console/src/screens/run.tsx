@@ -11,6 +11,7 @@ import { Facts, Id, Status, Time } from '../parts/facts';
 import { Screen, Section } from '../parts/screen';
 import { Loaded, ProblemBox } from '../parts/states';
 import { Text } from '../parts/text';
+import { UploadedCode } from '../parts/uploaded-code';
 import { useMay } from '../session';
 import { explain, positionInWords } from '../why';
 
@@ -121,7 +122,14 @@ function Ending({ run }: { run: RunDetails }) {
     <div className="notice bad">
       <strong>
         Failed, <code>{run.outcome}</code>
-        {run.position && `, at ${positionInWords(run.position)}`}.
+        {run.position && `, at ${positionInWords(run.position)}`}
+        {run.position?.source && (
+          <>
+            {' '}
+            of <Text>{run.position.source}</Text>
+          </>
+        )}
+        .
       </strong>{' '}
       {why}
       {run.message && (
@@ -129,7 +137,9 @@ function Ending({ run }: { run: RunDetails }) {
           <Text>{run.message}</Text>
         </p>
       )}
-      <p>{run.outcome === 'reactor_error' ? 'The line is marked below.' : todo}</p>
+      <p>
+        {run.outcome === 'reactor_error' && !run.code_sha256 ? 'The line is marked below.' : todo}
+      </p>
     </div>
   );
 }
@@ -140,10 +150,17 @@ function CodeOf({ run }: { run: RunDetails }) {
   const now = useQuery({
     queryKey: ['code', run.kind, run.resource_id, run.mode],
     queryFn: ({ signal }) => codeOfNow(run, signal),
-    enabled: mayRead && run.code === undefined,
+    enabled: mayRead && run.code === undefined && run.code_sha256 === undefined,
   });
   const code = run.code ?? now.data?.code;
   if (!mayRead && code === undefined) return null;
+  if (run.code_sha256 !== undefined) {
+    return (
+      <Section title="Code">
+        <UploadedCode sha256={run.code_sha256} />
+      </Section>
+    );
+  }
   return (
     <Section title="Code">
       {code !== undefined ? (

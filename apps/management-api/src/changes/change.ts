@@ -3,7 +3,8 @@ import { applicationDeleted, type Principal } from '@glovebox/access';
 import { recordEach, type Sql } from '@glovebox/database';
 import { appendChanges, type Definition } from '@glovebox/definitions';
 import { Problem } from '@glovebox/problems';
-import { keepCode, trimCode } from '../code/code-texts';
+import { trimCode } from '../code/code-texts';
+import { keepFormer, type CodeMembers } from '../code/stored-code';
 import type { ManagementContext } from '../context';
 import type { EntityTags } from '../http/entity-tags';
 import { asSql, inTenant } from '../database/in-tenant';
@@ -52,7 +53,7 @@ export interface ChangeOutcome<Result> {
   readonly definitions?: readonly Definition[];
   readonly deletions?: readonly Deletion[];
   /** Code that is in force no longer, or may be. */
-  readonly formerCode?: readonly string[];
+  readonly formerCode?: readonly CodeMembers[];
   /** Lines of the audit log, where the action is not one and the same for all. */
   readonly lines?: readonly AuditLine[];
 }
@@ -76,7 +77,7 @@ export async function change<Result>(
     });
     const { result, definitions = [], deletions = [], formerCode = [] } = changed;
     if (formerCode.length > 0) {
-      await keepCode(sql, ctx.sealer, tenantId, formerCode);
+      await keepFormer(sql, ctx.sealer, tenantId, formerCode);
       await trimCode(sql, tenantId);
     }
     const each = [...definitions, ...deletions].map(({ kind, id }) => ({

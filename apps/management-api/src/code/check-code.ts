@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { compileFunction } from 'node:vm';
 import { Problem } from '@glovebox/problems';
 import {
@@ -22,11 +21,6 @@ export function checkCode(code: string, path: string, offered: OfferedNames): vo
       errors: { [path]: [...new Set(missing)].map(unavailable) },
     });
   }
-}
-
-/** Identifies a version of code, across processes too. */
-export function codeHash(code: string): string {
-  return createHash('sha256').update(code).digest('hex');
 }
 
 /** Compiles the code without running it. */

@@ -1,5 +1,5 @@
 import { applyDecorators } from '@nestjs/common';
-import { IsIn, IsOptional, IsString } from 'class-validator';
+import { IsIn, IsOptional, IsString, Matches } from 'class-validator';
 import { runtimes, type Runtime } from '@glovebox/sandbox';
 import { TextLength, WithoutNul } from '../validation/decorators';
 
@@ -22,10 +22,22 @@ export function toEndOfLife(
   return now.toISOString().slice(0, 10) > lastDay ? { runtime_end_of_life: lastDay } : {};
 }
 
-const codeMax = 50_000;
+export const codeMax = 50_000;
 
-/** Code of a formula or a transform. */
-export const Code = (): PropertyDecorator =>
-  applyDecorators(IsString(), TextLength(1, codeMax), WithoutNul());
+/** Characters of code that is uploaded, or only tried. */
+export const bundleMax = 1024 * 1024;
+
+/** Code of a formula or a transform. Beside it, `code_sha256` names a bundle. */
+export const Code = (max = codeMax): PropertyDecorator =>
+  applyDecorators(IsOptional(), IsString(), TextLength(1, max), WithoutNul());
+
+export const sha256Pattern = /^[0-9a-f]{64}$/;
+
+export const CodeSha256 = (): PropertyDecorator =>
+  applyDecorators(
+    IsOptional(),
+    IsString(),
+    Matches(sha256Pattern, { message: 'must be a SHA-256 in 64 lower-case hexadecimal digits' }),
+  );
 
 export const RuntimeName = (): PropertyDecorator => applyDecorators(IsOptional(), IsIn(runtimes));

@@ -1,13 +1,13 @@
 import type { Sql } from '@glovebox/database';
 import { notFound } from '@glovebox/problems';
 import type { Place, Sealer } from '@glovebox/seal';
-import { keepCode, readCodes } from '../code/code-texts';
+import { bytesOfTexts, idOfHash, keepCode, readCodes } from '../code/code-texts';
 import type { DeployedKind, ItemChange } from './deployments.dto';
 import { withCode, withoutCode, type Document } from './documents';
 
 /** The newest deployments of a tenant are kept, and no more of them … */
 const deploymentsMax = 50;
-/** … nor more bytes, with the code that each put in force. The newest stays in any case. */
+/** … nor more bytes, with the code that each put in force. The newest and the one before stay in any case. */
 const deploymentsBytesMax = 64 * 1024 * 1024;
 
 /** A resource as a deployment left it. */
@@ -133,14 +133,20 @@ export async function keepDeployment(
 ): Promise<void> {
   const { id, tenantId } = deployment;
   const codes = new Set<string>();
+  const bundles = new Set<string>();
   const stored = deployment.items.map((item) => {
     const without = withoutCode(item.document);
     for (const code of without.codes) codes.add(code);
+    for (const hash of without.bundles) bundles.add(idOfHash(hash));
     return { ...item, document: without.stored };
   });
-  const codeIds = await keepCode(sql, sealer, tenantId, [...codes]);
+  const codeIds = [...(await keepCode(sql, sealer, tenantId, [...codes])), ...bundles];
   const state = await sealer.seal(placeOf(tenantId, id), JSON.stringify(stored));
-  const bytes = [...codes].reduce((sum, code) => sum + Buffer.byteLength(code), state.length);
+  const bytesOfBundles = await bytesOfTexts(sql, tenantId, [...bundles]);
+  const bytes = [...codes].reduce(
+    (sum, code) => sum + Buffer.byteLength(code),
+    state.length + bytesOfBundles,
+  );
   await sql.query(
     `INSERT INTO deployments (tenant_id, id, message, project, rollback_of, changes, state, code_ids,
        bytes, trace_id, created_by, created_at)
@@ -156,7 +162,7 @@ export async function keepDeployment(
        SELECT id FROM (
          SELECT id, row_number() OVER newest AS nth, sum(bytes) OVER newest AS so_far
          FROM deployments WHERE tenant_id = $1 WINDOW newest AS (ORDER BY id DESC)) placed
-       WHERE nth > 1 AND (nth > $2 OR so_far > $3))`,
+       WHERE nth > 2 AND (nth > $2 OR so_far > $3))`,
     [tenantId, deploymentsMax, deploymentsBytesMax],
   );
 }

@@ -3,6 +3,7 @@ import type { Runtime } from '@glovebox/sandbox';
 import { toApplicationInput } from '../applications/applications.dto';
 import { defaultRuntime } from '../code/code-members';
 import { idOfCode } from '../code/code-texts';
+import type { CodeMembers } from '../code/stored-code';
 import type { Configuration } from '../code/configuration';
 import type { Application } from '../entities/application.entity';
 import type { Proxy } from '../entities/proxy.entity';
@@ -82,26 +83,32 @@ export function shownMembers(document: Document, members: readonly string[]): Do
 
 const placesOfCode = ['formula', 'request_transform', 'response_transform'];
 
-interface WithCode {
+interface WithCode extends CodeMembers {
   readonly runtime?: Runtime;
-  readonly code?: string | undefined;
   readonly code_id?: string;
 }
 
-/** The document with ids in the place of code, and the code. */
-export function withoutCode(document: Document): { stored: Document; codes: string[] } {
+/** The document with ids in the place of code, the code, and the hashes of its bundles. */
+export function withoutCode(document: Document): {
+  stored: Document;
+  codes: string[];
+  bundles: string[];
+} {
   const codes: string[] = [];
-  const stored = mapCode(document, ({ code = '', ...rest }) => {
+  const bundles: string[] = [];
+  const stored = mapCode(document, ({ code, ...rest }) => {
+    if (rest.code_sha256 !== undefined) bundles.push(rest.code_sha256);
+    if (code === undefined) return rest;
     codes.push(code);
     return { ...rest, code_id: idOfCode(code) };
   });
-  return { stored, codes };
+  return { stored, codes, bundles };
 }
 
-/** Puts code back in. */
+/** Puts code back in. A bundle is named by its hash. */
 export const withCode = (stored: Document, codes: ReadonlyMap<string, string>): Document =>
-  mapCode(stored, ({ code_id = '', ...rest }) =>
-    withRuntime({ ...rest, code: codes.get(code_id) }),
+  mapCode(stored, ({ code_id, ...rest }) =>
+    withRuntime(code_id === undefined ? rest : { ...rest, code: codes.get(code_id) ?? '' }),
   );
 
 function mapCode(document: Document, change: (place: WithCode) => WithCode): Document {

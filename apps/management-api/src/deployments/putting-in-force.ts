@@ -11,6 +11,7 @@ import {
 import { insertApplication, toApplicationDefinition } from '../applications/issue-application';
 import { refuseUsed } from '../applications/users-of-application';
 import type { AuditLine, Author, ChangeOutcome } from '../changes/change';
+import type { CodeMembers } from '../code/stored-code';
 import { newRow } from '../changes/created-and-modified';
 import { ApplicationKey } from '../entities/application-key.entity';
 import { Application } from '../entities/application.entity';
@@ -19,8 +20,9 @@ import { Proxy } from '../entities/proxy.entity';
 import { Reactor } from '../entities/reactor.entity';
 import { withKeptValues } from '../proxies/kept-values';
 import { ProxyInput } from '../proxies/proxies.dto';
-import type { ProxiesService } from '../proxies/proxies.service';
+import { requireCodeOf, type ProxiesService } from '../proxies/proxies.service';
 import { withoutSteps } from '../proxies/transform-steps';
+import { codeOfFormula } from '../reactor-formulas/reactor-formulas.dto';
 import {
   formulaColumns,
   type ReactorFormulasService,
@@ -103,7 +105,7 @@ export class PuttingInForce {
   readonly #items: Deployed[] = [];
   readonly #definitions: Definition[] = [];
   readonly #deletions: Pick<Definition, 'kind' | 'id'>[] = [];
-  readonly #formerCode: string[] = [];
+  readonly #formerCode: CodeMembers[] = [];
   readonly #lines = new Map<string, AuditLine & { readonly entityIds: string[] }>();
   /** Ids of applications by their slugs: those that stand and those that are made. */
   readonly #applications = new Map<string, string>();
@@ -342,6 +344,7 @@ export class PuttingInForce {
     former: Former | undefined,
   ): Promise<Put> {
     const { manager, author, proxies } = this.putting;
+    requireCodeOf(dto);
     const { configuration: wished, application: _, application_id: __, ...members } = dto;
     const configuration = wished && configurationOf(wished, standing?.opened.configuration ?? {});
     const { lists } = withKeptValues(members, standing?.opened.steps ?? withoutSteps);
@@ -385,7 +388,7 @@ export class PuttingInForce {
     }
     await manager.delete(Reactor, { id });
     const { formula } = standing;
-    this.#took('delete', { deletions: [{ kind, id }], formerCode: [formula.code] });
+    this.#took('delete', { deletions: [{ kind, id }], formerCode: [codeOfFormula(formula)] });
     if (await manager.existsBy(Reactor, { formulaId: formula.id })) return;
     await manager.delete(ReactorFormula, { id: formula.id });
     this.#took('delete', { deletions: [{ kind: 'formula', id: formula.id }] });

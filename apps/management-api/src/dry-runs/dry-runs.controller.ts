@@ -11,8 +11,8 @@ import { RehearseProxy, RehearseReactor } from './dry-runs.dto';
 import type { Waiting } from './hand-over';
 import { DryRunsService } from './dry-runs.service';
 
-const reactorBytesMax = 2 * 1024 * 1024;
-const proxyBytesMax = 4 * 1024 * 1024;
+const reactorBytesMax = 4 * 1024 * 1024;
+const proxyBytesMax = 8 * 1024 * 1024;
 
 @Controller()
 export class DryRunsController {

@@ -18,15 +18,15 @@ import type { Runtime } from '@glovebox/sandbox';
 import { isJsonObject } from '@glovebox/wire';
 import { ActingInput } from '../applications/applications.dto';
 import { configurationBytesMax } from '../code/configuration';
-import { Code, RuntimeName } from '../code/code-members';
-import { ProxyInput } from '../proxies/proxies.dto';
+import { bundleMax, Code, CodeSha256, RuntimeName } from '../code/code-members';
+import { ProxyInput, TransformInput } from '../proxies/proxies.dto';
 import {
   ConfigurationInput,
   ParameterInput,
   parameterNameMax,
   parametersMax,
 } from '../reactor-formulas/reactor-formulas.dto';
-import { IsAnyJson, IsStringMap, TextLength } from '../validation/decorators';
+import { IsAnyJson, IsStringMap, NoneWithout, TextLength } from '../validation/decorators';
 
 /** A formula by its id, or unsaved; with both, the stored one with these changes. */
 export class RehearsedFormula {
@@ -34,9 +34,11 @@ export class RehearsedFormula {
   @IsUUID('loose')
   id?: string;
 
-  @IsOptional()
-  @Code()
+  @Code(bundleMax)
   code?: string;
+
+  @CodeSha256()
+  code_sha256?: string;
 
   @RuntimeName()
   runtime?: Runtime;
@@ -95,8 +97,28 @@ export class RehearseReactor {
   svc?: boolean;
 }
 
+/** A bundle need not be uploaded to be tried. */
+class RehearsedTransform extends TransformInput {
+  @Code(bundleMax)
+  override code?: string;
+}
+
 /** Nothing leaves, so that it needs neither a name nor a destination. */
 export class RehearsedProxy extends ProxyInput {
+  @IsOptional()
+  @NoneWithout('code', 'code_sha256')
+  @IsObject()
+  @ValidateNested()
+  @Type(() => RehearsedTransform)
+  override request_transform?: RehearsedTransform;
+
+  @IsOptional()
+  @NoneWithout('code', 'code_sha256')
+  @IsObject()
+  @ValidateNested()
+  @Type(() => RehearsedTransform)
+  override response_transform?: RehearsedTransform;
+
   @IsOptional()
   override name = 'dry run';
 

@@ -1,15 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { requirePermission, type Actor } from '@glovebox/access';
 import { record, type Sql } from '@glovebox/database';
-import type { ProxyRehearsal, ReactorRehearsal } from '@glovebox/dry-runs';
+import type { DryRunOrder, ProxyRehearsal, ReactorRehearsal } from '@glovebox/dry-runs';
 import { invalid, Problem } from '@glovebox/problems';
 import { isJsonObject } from '@glovebox/wire';
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { usableApplication } from '../applications/usable-application';
+import { requireBundles } from '../code/stored-code';
 import { configurationErrors, openConfiguration, toConfiguration } from '../code/configuration';
 import { Context, type ManagementContext } from '../context';
-import { asSql, inTenant } from '../database/in-tenant';
+import { asSql, eachInTenant, inTenant } from '../database/in-tenant';
 import { Proxy } from '../entities/proxy.entity';
 import { Reactor } from '../entities/reactor.entity';
 import { ReactorFormula } from '../entities/reactor-formula.entity';
@@ -29,6 +30,7 @@ import {
   type RehearseProxy,
   type RehearseReactor,
 } from './dry-runs.dto';
+import { answerAtSources } from './answer-at-sources';
 import type { Waiting } from './hand-over';
 
 const argumentBytesMax = 1024 * 1024;
@@ -83,7 +85,7 @@ export class DryRunsService {
       await audit(asSql(manager), made);
       return made;
     });
-    return this.ctx.dryRuns.carryOut(order, waiting);
+    return this.#carryOut(order, waiting);
   }
 
   async proxy(
@@ -118,6 +120,10 @@ export class DryRunsService {
         : { lists: {}, kept: [] };
       Object.assign(document, lists);
       const unsaved = this.proxies.unsaved({ id, tenantId }, document, 'proxy.');
+      await requireBundles(asSql(manager), tenantId, [
+        ['proxy.request_transform.', document.request_transform ?? null],
+        ['proxy.response_transform.', document.response_transform ?? null],
+      ]);
       const made: ProxyRehearsal = {
         ...{ kind: 'proxy', id: randomUUID(), caller, traceId, ...messages, kept },
         configurationOf: isStored ? id : null,
@@ -126,7 +132,14 @@ export class DryRunsService {
       await audit(asSql(manager), made);
       return made;
     });
-    return this.ctx.dryRuns.carryOut(order, waiting);
+    return this.#carryOut(order, waiting);
+  }
+
+  async #carryOut(order: DryRunOrder, waiting: Waiting): Promise<Buffer> {
+    const { tenantId } = order.caller;
+    const answer = await this.ctx.dryRuns.carryOut(order, waiting);
+    const sql = eachInTenant(this.ctx.dataSource, tenantId);
+    return answerAtSources({ sql, sealer: this.ctx.sealer, tenantId }, order, answer);
   }
 
   /** What the document leaves out is as in the stored formula, if there is one. */
@@ -143,11 +156,14 @@ export class DryRunsService {
       ...(stored && toFormulaInput(stored)),
       ...Object.fromEntries(changes),
     };
-    if (!input.code) {
+    if (given.code !== undefined) delete input.code_sha256;
+    if (given.code_sha256 !== undefined) delete input.code;
+    if (!input.code && !input.code_sha256) {
       throw invalid({ 'reactor.formula.code': ['is required without a stored formula'] });
     }
     const row = { id: stored?.id ?? randomUUID(), tenantId };
-    const document = { name: 'dry run', ...input, code: input.code };
+    const document = { name: 'dry run', ...input };
+    await requireBundles(asSql(manager), tenantId, [['reactor.formula.', document]]);
     return this.formulas.unsaved(row, document, 'reactor.formula.');
   }
 

@@ -4,6 +4,7 @@ import { createServer, request, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { waitFor } from '@glovebox/testing';
+import { codeHash } from '../code/code-texts';
 import { useTestApi } from '../spec-api';
 
 /** What passes every check is answered with 503, unless the gateway has something to answer. */
@@ -145,7 +146,7 @@ describe('POST /reactors/dry-runs', () => {
     const around = JSON.stringify({ a: '' }).length;
     expect((await rehearse(body(1024 * 1024 - around))).status).toBe(sent);
     expect((await rehearse(body(1024 * 1024 - around + 1))).status).toBe(413);
-    expect((await rehearse({ ...body(0), more: 'x'.repeat(2 * 1024 * 1024) })).status).toBe(413);
+    expect((await rehearse({ ...body(0), more: 'x'.repeat(4 * 1024 * 1024) })).status).toBe(413);
   });
 });
 
@@ -222,8 +223,8 @@ describe('POST /proxies/dry-runs', () => {
     ]);
   });
 
-  it('takes a body of 4 MiB', async () => {
-    const large = 'x'.repeat(4 * 1024 * 1024);
+  it('takes a body of 8 MiB', async () => {
+    const large = 'x'.repeat(8 * 1024 * 1024);
     expect((await rehearse({ more: large.slice(0, -100) })).status).toBe(sent);
     expect((await rehearse({ more: large })).status).toBe(413);
   });
@@ -232,5 +233,81 @@ describe('POST /proxies/dry-runs', () => {
     expect((await rehearse({ request: { method: 'GET', path: '/a', query: 'b=1' } })).status).toBe(
       sent,
     );
+  });
+});
+
+describe('a dry run of code that was uploaded', () => {
+  const bundle = `module.exports = () => { throw new Error() }; //${'x'.repeat(60_000)}`;
+  const sha256 = codeHash(bundle);
+  /** Says that column 26 of the first line is line 7, column 3 of the source. */
+  const map = JSON.stringify({ version: 3, sources: ['code.ts'], mappings: 'yBAME' });
+  const failed = (more: object = {}): Buffer =>
+    Buffer.from(
+      JSON.stringify({
+        status: 'failed',
+        error: { code: 'reactor_error', position: place, stack: [place] },
+        lines: [{ text: 'at reactor.js:1:27', side: 'response' }],
+        ...more,
+      }),
+    );
+  const place = { line: 1, column: 27 };
+  const inSource = { line: 7, column: 3, source: 'code.ts' };
+  beforeAll(async () => {
+    await api.put(`/code/${sha256}`, { code: bundle });
+    await api.put(`/code/${sha256}/map`, { map });
+  });
+  afterEach(() => (answer = undefined));
+
+  it('shows places of its source', async () => {
+    answer = failed({ lines: [{ text: 'at reactor.js:1:27' }] });
+    const formula = { id: await made('/reactor-formulas', { name: 'F', code_sha256: sha256 }) };
+    const reactor = await made('/reactors', { name: 'R', configuration: {}, formula });
+    const shown = await api.post('/reactors/dry-runs', { reactor_id: reactor });
+    expect([shown.status, shown.body]).toMatchObject([
+      200,
+      { error: { position: inSource, stack: [inSource] }, lines: [{ text: 'at code.ts:7:3' }] },
+    ]);
+  });
+
+  it('shows those of its side of a proxy alone', async () => {
+    const transforms = { response_transform: { code_sha256: sha256 } };
+    const rehearse = () =>
+      api.post('/proxies/dry-runs', { proxy: transforms, request: {}, answer: {} });
+    answer = failed({ failed_at: 'answer' });
+    expect((await rehearse()).body).toMatchObject({
+      ...{ error: { position: inSource }, lines: [{ text: 'at code.ts:7:3', side: 'response' }] },
+    });
+    answer = failed({
+      failed_at: 'request',
+      lines: [{ text: 'at reactor.js:1:27', side: 'request' }],
+    });
+    expect((await rehearse()).body).toMatchObject({
+      ...{ error: { position: place }, lines: [{ text: 'at reactor.js:1:27' }] },
+    });
+  });
+
+  it('is refused where the text is not there', async () => {
+    const none = codeHash('none');
+    const reactor = { formula: { code_sha256: none } };
+    const answers = [
+      await api.post('/reactors/dry-runs', { reactor }),
+      await api.post('/proxies/dry-runs', {
+        ...{ proxy: { request_transform: { code_sha256: none } }, request: {} },
+      }),
+    ];
+    expect(
+      answers.map(({ status, body }) => [status, Object.keys((body as { errors: object }).errors)]),
+    ).toEqual([
+      [400, ['reactor.formula.code_sha256']],
+      [400, ['proxy.request_transform.code_sha256']],
+    ]);
+  });
+
+  it('may have 1 MiB in the body, and no more', async () => {
+    const largest = 'module.exports = () => ({}); //'.padEnd(1024 * 1024, 'x');
+    const rehearse = (text: string) =>
+      api.post('/reactors/dry-runs', { reactor: { formula: { code: text } } });
+    expect((await rehearse(largest)).status).toBe(sent);
+    expect((await rehearse(`${largest}x`)).status).toBe(400);
   });
 });

@@ -5,7 +5,9 @@ import { Resource } from './resource.entity';
 import { Tenant } from './tenant.entity';
 
 export interface TransformEntry {
-  code: string;
+  code?: string;
+  /** Names a bundle in the place of code. */
+  code_sha256?: string;
   /** Absent for the default runtime. */
   runtime?: Runtime;
 }
@@ -15,6 +17,8 @@ export interface TransformEntry {
 @Unique('proxies_key_hash_unique', ['keyHash'])
 @Index('proxies_newest', { synchronize: false })
 @Index('proxies_slug_unique', { synchronize: false })
+@Index('proxies_request_bundle', { synchronize: false })
+@Index('proxies_response_bundle', { synchronize: false })
 export class Proxy extends Resource {
   static readonly noun = 'proxy';
   static readonly kind = 'proxy';

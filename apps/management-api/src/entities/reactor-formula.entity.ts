@@ -23,6 +23,7 @@ interface ParameterEntry {
 @ForeignKey(() => Tenant, ['tenantId'], ['id'], { name: 'reactor_formulas_tenant_fk' })
 @Index('reactor_formulas_newest', { synchronize: false })
 @Index('reactor_formulas_slug_unique', { synchronize: false })
+@Index('reactor_formulas_bundle', { synchronize: false })
 export class ReactorFormula extends Resource {
   static readonly noun = 'reactor formula';
   static readonly kind = 'formula';
@@ -36,8 +37,13 @@ export class ReactorFormula extends Resource {
   @Column('text', { nullable: true })
   icon!: string | null;
 
+  /** Empty where it is a bundle. */
   @Column('text')
   code!: string;
+
+  /** Names the bundle among the texts of the tenant. */
+  @Column('text', { name: 'code_sha256', nullable: true })
+  codeSha256!: string | null;
 
   @Column('jsonb')
   configuration!: ConfigurationEntry[];

@@ -11,6 +11,7 @@ import {
 } from '../validation/resource-limits';
 import { documentedCodes } from './operation-errors';
 import { callAnswers } from './call-answer-schemas';
+import { codeAnswers } from './code-operations';
 import { deploymentAnswers } from './deployment-operations';
 import { captureAnswers } from './capture-operations';
 import { peopleAnswers } from './people-operations';
@@ -139,6 +140,12 @@ const endOfLife: Schema = {
   description: 'The day on which support of the runtime ended. Absent while it is supported.',
 };
 
+/** One of them. */
+const codeMembers = {
+  code: { ...text, description: 'Absent where it is a bundle.' },
+  code_sha256: { ...text, description: 'Of a bundle: GET /code/{sha256} has the text.' },
+};
+
 /** A formula within a reactor, without its code. */
 const formulaSummary: Members = {
   always: {
@@ -153,7 +160,10 @@ const formulaSummary: Members = {
     ),
     runtime: oneOf(runtimes),
   },
-  sometimes: { slug, description: text, icon: text, runtime_end_of_life: endOfLife },
+  sometimes: {
+    ...{ slug, description: text, icon: text, runtime_end_of_life: endOfLife },
+    code_sha256: codeMembers.code_sha256,
+  },
   example: {
     id: example.formula,
     tenant_id: example.tenant,
@@ -167,7 +177,7 @@ const formulaSummary: Members = {
 
 const formula: Members = {
   ...formulaSummary,
-  always: { ...formulaSummary.always, code: text },
+  sometimes: { ...formulaSummary.sometimes, code: codeMembers.code },
   example: { ...formulaSummary.example, code: 'module.exports = async (req) => ({ raw: {} })' },
 };
 
@@ -198,8 +208,8 @@ const reactorWithApplication: Members = {
 };
 
 const transform = object(
-  { code: text },
-  { runtime: oneOf(runtimes), runtime_end_of_life: endOfLife },
+  {},
+  { ...codeMembers, runtime: oneOf(runtimes), runtime_end_of_life: endOfLife },
 );
 
 const proxy: Members = {
@@ -373,6 +383,7 @@ export const answers: Schemas = {
   },
   LogPage: pageOf('LogLine'),
   ...deploymentAnswers,
+  ...codeAnswers,
   ...captureAnswers,
   ...dryRunAnswers,
   ...callAnswers,

@@ -7,7 +7,7 @@ import type { Schema } from './schema';
 
 const stateOf = oneOf(['completed', 'failed']);
 const line = { at: instant, level: text, text };
-const position = object({ line: whole, column: whole });
+const position = object({ line: whole, column: whole }, { source: text });
 
 const error: Schema = {
   ...object(
@@ -20,7 +20,10 @@ const error: Schema = {
       ),
       errors: mapOf(listOf(text, messagesMax)),
       position,
-      stack: listOf(object({ line: whole, column: whole }, { function: text }), stackFramesMax),
+      stack: listOf(
+        object({ line: whole, column: whole }, { function: text, source: text }),
+        stackFramesMax,
+      ),
     },
   ),
   description: 'The error that a call would answer, with what the log of runs would keep.',

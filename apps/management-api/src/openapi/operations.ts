@@ -7,6 +7,7 @@ import { ProxyInput } from '../proxies/proxies.dto';
 import { byIdAndName, page } from './list-queries';
 import type { OperationText } from './operation-text';
 import { callOperations } from './call-operations';
+import { codeOperations } from './code-operations';
 import { deploymentOperations } from './deployment-operations';
 import { captureOperations } from './capture-operations';
 import { dryRunOperations } from './dry-run-operations';
@@ -301,6 +302,7 @@ export const operations: Readonly<Record<string, OperationText>> = {
   },
 
   ...deploymentOperations,
+  ...codeOperations,
   ...captureOperations,
   ...dryRunOperations,
   ...callOperations,

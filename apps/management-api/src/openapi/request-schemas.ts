@@ -5,6 +5,7 @@ import { membersOf, type Dto, type DtoMember, type Rule } from '../validation/dt
 import { mapMembersMax, mapValueMax, originMax } from '../validation/resource-limits';
 import { flag, instant, oneOf, ref, text, uuid, whole, type Schema, type Schemas } from './schema';
 import { requestSteps, responseSteps } from './step-schemas';
+import { uploadMembers } from './code-operations';
 import { tokenId, tokenMembers } from './token-members';
 
 /** The keywords of each rule, in the order in which a schema lists them. */
@@ -54,6 +55,7 @@ const readElsewhere: Readonly<Record<string, Schemas>> = {
   ProxyInput: { request_transforms: requestSteps, response_transforms: responseSteps },
   CreateToken: { ...tokenMembers, id: tokenId },
   TokenChange: withoutType,
+  ...uploadMembers,
   RehearsedProxy: { request_transforms: requestSteps, response_transforms: responseSteps },
 };
 

@@ -43,7 +43,7 @@ const runMembers: readonly [Schemas, Schemas] = [
     queued_ms: whole,
     duration_ms: whole,
     position: {
-      ...object({ line: whole, column: whole }),
+      ...object({ line: whole, column: whole }, { source: text }),
       description: 'The place in the code where its error was made.',
     },
     started_at: instant,
@@ -131,7 +131,10 @@ export const runAnswers: Schemas = {
           description: 'Why the run failed, without values that the run knew.',
         },
         stack: {
-          ...listOf(object({ line: whole, column: whole }, { function: text }), stackFramesMax),
+          ...listOf(
+            object({ line: whole, column: whole }, { function: text, source: text }),
+            stackFramesMax,
+          ),
           description: 'The calls in the code that led to its error, the innermost first.',
         },
         code: {
@@ -139,6 +142,10 @@ export const runAnswers: Schemas = {
           description:
             'The code that ran, for callers who may read it (`reactor:read`, `proxy:read`). Absent ' +
             'where it is not kept any more.',
+        },
+        code_sha256: {
+          ...text,
+          description: 'The same of a bundle, whose text GET /code/{sha256} has.',
         },
         code_changed: {
           ...flag,

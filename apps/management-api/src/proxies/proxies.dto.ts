@@ -17,7 +17,8 @@ import { chosenUrlMax } from '@glovebox/egress';
 import type { Isolation, Runtime } from '@glovebox/sandbox';
 import { ActingInput } from '../applications/applications.dto';
 import { configurationBytesMax, type Configuration } from '../code/configuration';
-import { Code, RuntimeName, toEndOfLife } from '../code/code-members';
+import { Code, CodeSha256, RuntimeName, toEndOfLife } from '../code/code-members';
+import type { CodeMembers } from '../code/stored-code';
 import { toStamps, type Answer, type Stamps } from '../changes/created-and-modified';
 import { AllowedOrigins } from '../validation/allowed-origins';
 import {
@@ -34,7 +35,11 @@ import type { Steps } from './transform-steps';
 
 export class TransformInput {
   @Code()
-  code!: string;
+  code?: string;
+
+  /** Of a bundle, in the place of code. */
+  @CodeSha256()
+  code_sha256?: string;
 
   @RuntimeName()
   runtime?: Runtime;
@@ -73,14 +78,14 @@ export class ProxyInput extends ActingInput {
   destination_url!: string;
 
   @IsOptional()
-  @NoneWithout('code')
+  @NoneWithout('code', 'code_sha256')
   @IsObject()
   @ValidateNested()
   @Type(() => TransformInput)
   request_transform?: TransformInput;
 
   @IsOptional()
-  @NoneWithout('code')
+  @NoneWithout('code', 'code_sha256')
   @IsObject()
   @ValidateNested()
   @Type(() => TransformInput)
@@ -184,8 +189,7 @@ export interface OpenedColumns {
   readonly steps: Steps;
 }
 
-interface TransformResponse {
-  code: string;
+interface TransformResponse extends CodeMembers {
   runtime?: Runtime;
   runtime_end_of_life?: string;
 }
@@ -261,6 +265,6 @@ function toTlsMembers({
   };
 }
 
-function toTransform({ code, runtime }: TransformEntry): TransformResponse {
-  return { code, ...(runtime === undefined ? {} : { runtime }), ...toEndOfLife(runtime) };
+function toTransform({ runtime, ...code }: TransformEntry): TransformResponse {
+  return { ...code, ...(runtime === undefined ? {} : { runtime }), ...toEndOfLife(runtime) };
 }

@@ -22,8 +22,16 @@ import { asSql } from '../database/in-tenant';
 import { listResources } from '../lists/list-resources';
 import type { ListQuery } from '../lists/listing';
 import type { Page } from '../lists/page';
-import { checkCode, codeHash } from '../code/check-code';
 import { defaultRuntime } from '../code/code-members';
+import {
+  checkGiven,
+  givenCode,
+  holdBundles,
+  isSameCode,
+  requiredCode,
+  toRunnableCode,
+  withoutReplacedIn,
+} from '../code/stored-code';
 import { modifiedNow, newRow } from '../changes/created-and-modified';
 import { slugAfter } from '../changes/slug';
 import { patchedDto, type MergePatch } from '../validation/patched-dto';
@@ -71,6 +79,7 @@ export class ProxiesService {
     const { sealer, keyHash } = this.ctx;
     const row = { ...made, applicationId: null };
     const { columns, secrets } = await this.decide(manager, author, row, input, null);
+    await holdBundles(asSql(manager), row.tenantId, bundlesOf(columns));
     const proxy = manager.create(Proxy, {
       ...row,
       ...columns,
@@ -112,11 +121,12 @@ export class ProxiesService {
     await changeRow(this.ctx, author, 'update', row, async (manager, proxy) => {
       const opened = await this.open(proxy);
       const document = {
-        ...toProxyInput(proxy, opened),
+        ...withoutReplacedIn(toProxyInput(proxy, opened), patch, sides),
         ...referenceToPatch(patch, proxy.applicationId),
       };
       const input = patchedDto(ProxyInput, document, patch);
       if (!input) return { result: undefined };
+      requireCodeOf(input);
       if (author.person) Object.assign(input, withKeptValues(input, opened.steps).lists);
       return this.replace(manager, author, { proxy, opened }, input, patch);
     });
@@ -142,7 +152,7 @@ export class ProxiesService {
       result: undefined,
       deletions: kinds.map((kind) => ({ kind, id })),
       lines: [{ operation: 'proxy.delete', entityType: 'proxy', entityIds: [id] }],
-      formerCode: codesOf(proxy).flatMap((code) => code ?? []),
+      formerCode: codesOf(proxy).flatMap((entry) => entry ?? []),
     };
   }
 
@@ -182,6 +192,7 @@ export class ProxiesService {
     input: ProxyInput,
     patch?: MergePatch,
   ): Promise<ChangeOutcome<ShownProxy>> {
+    if (!patch) for (const side of sides) keepBundle(proxy, input, side);
     this.#checkCode(input);
     // A policy that has changed since must not keep other members from being changed.
     if (input.destination_url !== proxy.destinationUrl) {
@@ -191,11 +202,15 @@ export class ProxiesService {
     const before = codesOf(proxy);
     const slug = slugAfter(proxy.slug, input, patch);
     Object.assign(proxy, columns, modifiedNow(author), { slug });
+    const after = codesOf(proxy);
+    const isChanged = (at: number): boolean => !isSameCode(before[at] ?? null, after[at] ?? null);
+    const changed = bundlesOf(proxy).filter((_, at) => isChanged(at));
+    await holdBundles(asSql(manager), proxy.tenantId, changed);
     await manager.save(proxy);
     return {
       result: shownTo(author, toProxyResponse(proxy, { key: opened.key, ...secrets }, 'read')),
       definitions: [toProxyDefinition(proxy, secrets)],
-      formerCode: before.flatMap((code, at) => (code === codesOf(proxy)[at] ? [] : (code ?? []))),
+      formerCode: before.flatMap((code, at) => (isChanged(at) ? (code ?? []) : [])),
     };
   }
 
@@ -272,9 +287,10 @@ export class ProxiesService {
 
   #checkCode(input: ProxyInput, path = ''): void {
     const offered = offeredNames(this.ctx.config);
-    for (const member of ['request_transform', 'response_transform'] as const) {
-      const transform = input[member];
-      if (transform) checkCode(transform.code, `${path}${member}.code`, offered);
+    for (const side of sides) {
+      const place = `${path}${side}.`;
+      const code = input[side] && givenCode(input[side], place);
+      if (code) checkGiven(code, place, offered);
     }
   }
 }
@@ -287,13 +303,39 @@ function placeOf(
 }
 
 /** A run names its side, so code that moves to the other side goes out of force here. */
-const codesOf = ({ requestTransform, responseTransform }: Proxy): (string | null)[] =>
-  [requestTransform, responseTransform].map((transform) => transform?.code ?? null);
+const codesOf = ({
+  requestTransform,
+  responseTransform,
+}: Pick<Proxy, 'requestTransform' | 'responseTransform'>): (TransformEntry | null)[] => [
+  requestTransform,
+  responseTransform,
+];
 
+const sides = ['request_transform', 'response_transform'] as const;
+
+/** Beside a POST or PUT, a transform without code is a mistake. */
+export function requireCodeOf(input: ProxyInput): void {
+  for (const side of sides) if (input[side]) requiredCode(input[side], `${side}.`);
+}
+
+const bundlesOf = (columns: Parameters<typeof codesOf>[0]) =>
+  codesOf(columns).map((entry, at) => [`${sides[at]}.`, entry] as const);
+
+/** A client that knows nothing of bundles sends a transform without code: the stored one stays. */
+function keepBundle(proxy: Proxy, input: ProxyInput, side: (typeof sides)[number]): void {
+  const given = input[side];
+  const stored = side === 'request_transform' ? proxy.requestTransform : proxy.responseTransform;
+  if (!given || stored?.code_sha256 === undefined || givenCode(given, `${side}.`)) return;
+  given.code_sha256 = stored.code_sha256;
+  if (stored.runtime !== undefined) given.runtime ??= stored.runtime;
+}
+
+/** A transform without code counts as none. */
 function toTransformEntry(input: TransformInput | undefined): TransformEntry | null {
-  if (!input) return null;
-  const { code, runtime } = input;
-  return { code, ...(runtime === undefined ? {} : { runtime }) };
+  const code = input && givenCode(input, '');
+  if (!code) return null;
+  const { runtime } = input;
+  return { ...code, ...(runtime === undefined ? {} : { runtime }) };
 }
 
 function toProxyDefinition(
@@ -325,6 +367,5 @@ function toProxyDefinition(
 
 function toTransformDefinition(entry: TransformEntry | null): TransformDefinition | null {
   if (!entry) return null;
-  const { code, runtime = defaultRuntime } = entry;
-  return { code, codeHash: codeHash(code), runtime };
+  return toRunnableCode(entry, entry.runtime ?? defaultRuntime);
 }

@@ -12,7 +12,8 @@ import {
 } from 'class-validator';
 import type { ParameterType } from '@glovebox/definitions';
 import type { Runtime } from '@glovebox/sandbox';
-import { Code, RuntimeName, toEndOfLife } from '../code/code-members';
+import { Code, CodeSha256, RuntimeName, toEndOfLife } from '../code/code-members';
+import type { CodeMembers } from '../code/stored-code';
 import { toStamps, type Answer, type Stamps } from '../changes/created-and-modified';
 import { WithSlug } from '../changes/slug';
 import { TextLength, WithoutNul } from '../validation/decorators';
@@ -93,7 +94,11 @@ export class FormulaInput extends WithSlug {
   icon?: string;
 
   @Code()
-  code!: string;
+  code?: string;
+
+  /** Of a bundle, in the place of code. */
+  @CodeSha256()
+  code_sha256?: string;
 
   @IsOptional()
   @IsArray()
@@ -123,7 +128,8 @@ export interface FormulaResponse extends Stamps {
   slug?: string;
   description?: string;
   icon?: string;
-  code: string;
+  code?: string;
+  code_sha256?: string;
   configuration: { name: string; description?: string; type: string }[];
   request_parameters: {
     name: string;
@@ -139,6 +145,12 @@ export interface FormulaResponse extends Stamps {
 const descriptionOf = ({ description }: { description?: string }): { description?: string } =>
   description === undefined ? {} : { description };
 
+export const codeOfFormula = ({
+  code,
+  codeSha256: hash,
+}: Pick<ReactorFormula, 'code' | 'codeSha256'>): CodeMembers =>
+  hash === null ? { code } : { code_sha256: hash };
+
 /** The document that a PUT would take to leave the formula as it is. */
 export function toFormulaInput(row: ReactorFormula): Record<string, unknown> {
   return {
@@ -146,7 +158,7 @@ export function toFormulaInput(row: ReactorFormula): Record<string, unknown> {
     name: row.name,
     description: row.description,
     icon: row.icon,
-    code: row.code,
+    ...codeOfFormula(row),
     configuration: row.configuration,
     request_parameters: row.requestParameters,
     runtime: row.runtime,
@@ -162,7 +174,7 @@ export function toFormulaResponse(row: ReactorFormula, answer: Answer): FormulaR
     ...(row.slug === null ? {} : { slug: row.slug }),
     ...(row.description === null ? {} : { description: row.description }),
     ...(row.icon === null ? {} : { icon: row.icon }),
-    code: row.code,
+    ...codeOfFormula(row),
     configuration: row.configuration.map((entry) => ({
       name: entry.name,
       ...descriptionOf(entry),

@@ -14,10 +14,20 @@ import { Reactor } from '../entities/reactor.entity';
 import { modifiedNow, newRow } from '../changes/created-and-modified';
 import { slugAfter } from '../changes/slug';
 import { patchedDto, type MergePatch } from '../validation/patched-dto';
-import { checkCode, codeHash } from '../code/check-code';
 import { defaultRuntime } from '../code/code-members';
+import {
+  checkGiven,
+  givenCode,
+  holdBundles,
+  isSameCode,
+  requiredCode,
+  toRunnableCode,
+  withoutReplaced,
+} from '../code/stored-code';
+import { asSql } from '../database/in-tenant';
 import { ReactorFormula } from '../entities/reactor-formula.entity';
 import {
+  codeOfFormula,
   FormulaInput,
   toFormulaInput,
   toFormulaResponse,
@@ -41,6 +51,7 @@ export class ReactorFormulasService {
   ): Promise<ChangeOutcome<FormulaResponse>> {
     this.#check(input);
     const columns = { ...formulaColumns(input), slug: input.slug ?? null };
+    await holdBundles(asSql(manager), row.tenantId, [['', codeOfFormula(columns)]]);
     const formula = manager.create(ReactorFormula, { ...row, ...columns });
     await manager.insert(ReactorFormula, formula);
     return {
@@ -66,7 +77,8 @@ export class ReactorFormulasService {
   async patch(author: Author, id: string, patch: MergePatch): Promise<void> {
     const row = { entity: ReactorFormula, id };
     await changeRow(this.ctx, author, 'update', row, async (manager, formula) => {
-      const input = patchedDto(FormulaInput, toFormulaInput(formula), patch);
+      const document = withoutReplaced(toFormulaInput(formula), patch);
+      const input = patchedDto(FormulaInput, document, patch);
       return input ? this.replace(manager, author, formula, input, patch) : { result: undefined };
     });
   }
@@ -82,7 +94,7 @@ export class ReactorFormulasService {
       return {
         result: undefined,
         deletions: [{ kind: 'formula', id }],
-        formerCode: [formula.code],
+        formerCode: [codeOfFormula(formula)],
       };
     });
   }
@@ -105,25 +117,30 @@ export class ReactorFormulasService {
     input: FormulaInput,
     patch?: MergePatch,
   ): Promise<ChangeOutcome<FormulaResponse>> {
+    const before = codeOfFormula(formula);
+    if (!patch) keepBundle(formula, input);
     this.#check(input);
-    const before = formula.code;
     const slug = slugAfter(formula.slug, input, patch);
     Object.assign(formula, formulaColumns(input), modifiedNow(author), { slug });
+    const after = codeOfFormula(formula);
+    if (!isSameCode(before, after))
+      await holdBundles(asSql(manager), formula.tenantId, [['', after]]);
     await manager.save(formula);
     return {
       result: toFormulaResponse(formula, 'read'),
       definitions: [toFormulaDefinition(formula)],
-      formerCode: before === formula.code ? [] : [before],
+      formerCode: isSameCode(before, after) ? [] : [before],
     };
   }
 
-  #check({ code, configuration = [], request_parameters = [] }: FormulaInput, path = ''): void {
+  #check(input: FormulaInput, path = ''): void {
+    const { configuration = [], request_parameters = [] } = input;
     const errors = {
       ...nameErrors(`${path}configuration`, configuration),
       ...nameErrors(`${path}request_parameters`, request_parameters),
     };
     if (Object.keys(errors).length > 0) throw invalid(errors);
-    checkCode(code, `${path}code`, offeredNames(this.ctx.config));
+    checkGiven(requiredCode(input, path), path, offeredNames(this.ctx.config));
   }
 }
 
@@ -134,7 +151,7 @@ export function formulaColumns(input: FormulaInput) {
     name: input.name,
     description: input.description ?? null,
     icon: input.icon ?? null,
-    code: input.code,
+    ...columnsOfCode(input),
     configuration: (input.configuration ?? []).map(({ name, description, type }) => ({
       name,
       ...(description === undefined ? {} : { description }),
@@ -151,6 +168,18 @@ export function formulaColumns(input: FormulaInput) {
     ),
     runtime: input.runtime ?? defaultRuntime,
   };
+}
+
+function columnsOfCode(input: FormulaInput): Pick<ReactorFormula, 'code' | 'codeSha256'> {
+  const { code = '', code_sha256: hash = null } = requiredCode(input, '');
+  return { code, codeSha256: hash };
+}
+
+/** A client that knows nothing of bundles sends none back: the stored one stays, and its runtime. */
+function keepBundle(formula: ReactorFormula, input: FormulaInput): void {
+  if (formula.codeSha256 === null || givenCode(input, '')) return;
+  input.code_sha256 = formula.codeSha256;
+  input.runtime ??= formula.runtime;
 }
 
 const reserved = new Set(['__proto__', 'constructor', 'prototype']);
@@ -172,14 +201,12 @@ function nameErrors(
 }
 
 export function toFormulaDefinition(formula: ReactorFormula): FormulaDefinition {
-  const { id, tenantId, code, runtime, requestParameters } = formula;
+  const { id, tenantId, runtime, requestParameters } = formula;
   return {
     kind: 'formula',
     id,
     tenantId,
-    code,
-    codeHash: codeHash(code),
-    runtime,
+    ...toRunnableCode(codeOfFormula(formula), runtime),
     requestParameters: requestParameters.map(({ name, type, optional, loggable = false }) => ({
       name,
       type,

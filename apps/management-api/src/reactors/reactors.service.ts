@@ -24,6 +24,7 @@ import { ReactorFormula } from '../entities/reactor-formula.entity';
 import { modifiedNow, newRow } from '../changes/created-and-modified';
 import { slugAfter } from '../changes/slug';
 import { patchedDto, type MergePatch } from '../validation/patched-dto';
+import { codeOfFormula } from '../reactor-formulas/reactor-formulas.dto';
 import { Reactor } from '../entities/reactor.entity';
 import {
   CreateReactor,
@@ -119,7 +120,7 @@ export class ReactorsService {
       return {
         result: undefined,
         deletions: [{ kind: 'reactor', id }],
-        formerCode: [formula.code],
+        formerCode: [codeOfFormula(formula)],
       };
     });
   }

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { codeHash } from '../code/check-code';
-import { codeTextBytesMax, codeTextsMax, idOfCode } from '../code/code-texts';
+import { codeHash, codeTextBytesMax, codeTextsMax, idOfCode } from '../code/code-texts';
 import { useTestApi } from '../spec-api';
 import { DataPlane } from './spec-data-plane';
 

@@ -2,6 +2,7 @@ import { IsBoolean, IsOptional } from 'class-validator';
 import { invalid } from '@glovebox/problems';
 import { runKinds, runStatuses, type RunQuery, type RunReason, type RunRow } from '@glovebox/runs';
 import type { CodeFrame, LogLine } from '@glovebox/sandbox';
+import type { SourcePlace } from '../code/source-places';
 import { queryReadBy } from '../http/request';
 import { readCursorQuery } from '../lists/cursor';
 import { QueryFilters } from '../lists/query-filters';
@@ -23,7 +24,7 @@ interface RunResponse {
   attempt: number;
   queued_ms?: number;
   duration_ms?: number;
-  position?: { line: number; column: number };
+  position?: SourcePlace;
   created_at: string;
   started_at?: string;
   ended_at?: string;
@@ -114,12 +115,12 @@ export function toRunDetails(
   row: RunRow,
   {
     lines,
-    reason: { message, stack },
+    message,
+    stack,
     webhook,
     code,
-  }: {
+  }: RunReason & {
     readonly lines: readonly LogLine[];
-    readonly reason: RunReason;
     readonly webhook: RunDetails['webhook'];
     readonly code: CodeOfRun;
   },
@@ -134,8 +135,14 @@ export function toRunDetails(
   };
 }
 
-const toFrame = ({ function: name, line, column }: CodeFrame): CodeFrame => ({
+const toFrame = ({
+  function: name,
+  line,
+  column,
+  source,
+}: CodeFrame & SourcePlace): CodeFrame & SourcePlace => ({
   ...(name === undefined ? {} : { function: name }),
   line,
   column,
+  ...(source === undefined ? {} : { source }),
 });

@@ -19,6 +19,7 @@ import {
 } from '@glovebox/runs';
 import type { LogLine } from '@glovebox/sandbox';
 import { requireShown } from '@glovebox/vault';
+import { atSources } from '../code/shown-places';
 import { codeOfRun, type CodeOfRun } from './code-of-run';
 import { Context, type ManagementContext } from '../context';
 import { eachInTenant } from '../database/in-tenant';
@@ -61,7 +62,10 @@ export class RunsService {
       this.#reasonOf(tenantId, row),
       this.#codeOf(actor, row),
     ]);
-    return toRunDetails(row, { lines, reason, webhook, code });
+    const told = { ...reason, lines, position: row.position ?? undefined };
+    const { sealer } = this.ctx;
+    const { position, ...shown } = await atSources({ sql, sealer, tenantId }, row.codeId, told);
+    return toRunDetails({ ...row, position: position ?? null }, { ...shown, webhook, code });
   }
 
   /**

@@ -19,12 +19,13 @@ export class BodyPipe implements PipeTransform {
 function withoutNone(Type: Dto, document: unknown): unknown {
   if (!isJsonObject(document)) return document;
   const none = membersOf(Type).filter(({ name, rules }) => {
-    const needed = rules.get('noneWithout')?.args[0] as string | undefined;
+    const needed = rules.get('noneWithout')?.args as readonly string[] | undefined;
     const value = Object.hasOwn(document, name) ? document[name] : undefined;
-    return needed !== undefined && isJsonObject(value) && (value[needed] ?? '') === '';
+    const lacks = (member: string): boolean => isJsonObject(value) && (value[member] ?? '') === '';
+    return needed?.every(lacks) === true;
   });
   if (none.length === 0) return document;
-  return { ...document, ...Object.fromEntries(none.map(({ name }) => [name, null])) };
+  return { ...document, ...Object.fromEntries(none.map(({ name }) => [name, {}])) };
 }
 
 /** Makes a valid instance of the class, or throws all faults of the document. */

@@ -48,11 +48,12 @@ export const IsAnyJson = (): PropertyDecorator =>
   ValidateBy({ name: 'isAnyJson', validator: { validate: (value) => value !== undefined } });
 
 /**
- * In a POST or PUT, an object whose member of this name is missing, null or empty counts as absent.
+ * In a POST or PUT, an object in which all members of these names are missing, null or empty counts as absent.
+ * It is read as `{}`.
  * A PATCH refuses it, so that nothing that protects data goes by accident.
  */
-export const NoneWithout = (name: string): PropertyDecorator =>
-  ValidateBy({ name: 'noneWithout', constraints: [name], validator: { validate: () => true } });
+export const NoneWithout = (...names: readonly string[]): PropertyDecorator =>
+  ValidateBy({ name: 'noneWithout', constraints: [...names], validator: { validate: () => true } });
 
 export interface StringMapRule {
   /** Numbers and booleans are values too. */

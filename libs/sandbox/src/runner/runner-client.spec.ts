@@ -252,6 +252,42 @@ describe('a run whose code may not connect everywhere', () => {
   });
 });
 
+describe('code that is read when a runner asks for it', () => {
+  const asked: Answer = (socket, run) => {
+    const decoder = new FrameDecoder((frame) => {
+      if (frame.type !== 'RPCRES') return;
+      const value = JSON.stringify({ ok: frame.head['ok'], text: frame.value.toString('utf8') });
+      socket.write(encodeFrame('RESULT', { run, kind: 'returned' }, value));
+    });
+    socket.on('data', (chunk) => decoder.push(chunk));
+    socket.write(encodeFrame('RPC', { id: 1, run, method: 'runner.code' }));
+  };
+
+  it('reaches a runner of the first version, which asks as it always did', async () => {
+    const { url } = await listen('asks.sock', asked);
+    const code = (): Promise<string> => Promise.resolve('the text');
+    expect(await client(url).run({ ...request, code }, hooks)).toEqual({
+      ...{ kind: 'returned', value: { ok: true, text: 'the text' } },
+    });
+  });
+
+  it('is refused with nothing of why where it cannot be read', async () => {
+    const { url } = await listen('asks-in-vain.sock', asked);
+    const code = (): Promise<string> => Promise.reject(new Error('a secret reason'));
+    const outcome = await client(url).run({ ...request, code }, hooks);
+    expect(outcome).toMatchObject({ kind: 'returned', value: { ok: false } });
+    expect(JSON.stringify(outcome)).not.toContain('secret');
+  });
+
+  it('is not read for a run that needs none', async () => {
+    let readings = 0;
+    const { url } = await listen('warm.sock', fine);
+    const code = (): Promise<string> => Promise.resolve(String((readings += 1)));
+    expect(await client(url).run({ ...request, code }, hooks)).toMatchObject({ kind: 'returned' });
+    expect(readings).toBe(0);
+  });
+});
+
 describe('a client of several runners', () => {
   it('always sends a key to the same runner, and uses all of them for many keys', async () => {
     const servers = [await listen('k1', fine), await listen('k2', fine), await listen('k3', fine)];

@@ -32,7 +32,7 @@ import { readValue, UnreadableValue, writeValue } from '../values';
 
 interface OpenRun {
   readonly tenantId: string;
-  readonly code: string;
+  readonly code: RunRequest['code'];
   readonly hooks: RunHooks;
   callsOpen: number;
   /** What the runner was told last. */
@@ -321,7 +321,7 @@ export class RunnerConnection {
     params: Buffer,
     isOver: () => boolean,
   ): Promise<Answer> {
-    if (method === 'runner.code') return { ok: true, value: run.code };
+    if (method === 'runner.code') return codeOf(run);
     // A proper runner holds calls back. This protects against one that does not.
     if (run.callsOpen >= svcCallsMax) {
       return refused({ message: 'Too many calls at once.', status: 429 });
@@ -377,6 +377,15 @@ const unbounded = {
   message: 'The runner is of a release that cannot keep the values to their destinations.',
   status: 503,
 };
+/** The caller knows why its text cannot be read. */
+async function codeOf({ code }: OpenRun): Promise<Answer> {
+  if (typeof code === 'string') return { ok: true, value: code };
+  return code().then(
+    (value) => ({ ok: true, value }),
+    () => refused({ message: 'The code cannot be read.', status: 503 }),
+  );
+}
+
 const uncarried = { message: 'The answer of the call cannot be carried.', status: 500 };
 const unreadable = { message: 'The arguments of the call cannot be read.', status: 400 };
 

@@ -3,6 +3,7 @@ import type { TransformDefinition } from '@glovebox/definitions';
 import { timeOrderedId } from '@glovebox/database';
 import { Problem } from '@glovebox/problems';
 import {
+  askedBundle,
   OpenedValues,
   redactorOf,
   returnedValue,
@@ -122,6 +123,7 @@ async function transformed(
   const { REACTOR_SYNC_TIMEOUT_MS: timeoutMs } = ctx.config;
   const hasSvc = proxy.applicationId !== null;
   const ran: Ran = { what: made, runtime, hasSvc, isAsync: false, timeoutMs };
+  const bundle = askedBundle(ctx.bundles, proxy.tenantId, transform);
   recording.uses([...opened.keys()]);
   recording.knows(known);
   const outcome = await ctx.runner.run(
@@ -131,7 +133,7 @@ async function transformed(
       resourceId: proxy.id ?? '',
       runtime,
       applicationId: proxy.applicationId,
-      code,
+      code: bundle?.read ?? code,
       codeHash,
       isolation: proxy.isolation,
       args,
@@ -148,6 +150,7 @@ async function transformed(
       signal,
     },
   );
+  bundle?.requireRead();
   recording.ended(outcome);
   if (side === 'request') call.putIn?.addOpened(openedByCode.values);
   const isAnswer = outcome.kind === 'answered';

@@ -1,0 +1,309 @@
+import { randomUUID } from 'node:crypto';
+import { codeIdOf, deleteCodeTexts } from '@glovebox/runs';
+import { connectDatabase } from '@glovebox/database';
+import { useTestApi } from '../spec-api';
+import { codeHash } from './code-texts';
+
+const api = useTestApi();
+
+/** A text of its own, larger than what a definition takes. */
+const bundleOf = (name: string): { code: string; sha256: string } => {
+  const code = `module.exports = () => ({ raw: '${name} ${randomUUID()}' }); //${'x'.repeat(60_000)}`;
+  return { code, sha256: codeHash(code) };
+};
+
+const put = async (path: string, body: unknown, key?: string) => {
+  const { status, body: answer } = await api.put(path, body, key);
+  return { status, answer: answer as Record<string, unknown> };
+};
+
+async function uploaded(name: string, key?: string): Promise<string> {
+  const { code, sha256 } = bundleOf(name);
+  expect((await put(`/code/${sha256}`, { code }, key)).status).toBe(200);
+  return sha256;
+}
+
+const textsOf = async (sha256: string): Promise<Record<string, unknown>[]> =>
+  api.admin.query('SELECT * FROM code_texts WHERE id = $1', [codeIdOf(sha256)]);
+
+/** Lets the hour of an upload pass, and sweeps as a worker does. */
+async function sweepAfterAnHour(sha256: string): Promise<void> {
+  await api.admin.query(`UPDATE code_texts SET held_until = now() - interval '1 s' WHERE id = $1`, [
+    codeIdOf(sha256),
+  ]);
+  const data = connectDatabase({ url: api.database.dataUrl, app: 'spec', connectionsMax: 1 });
+  await deleteCodeTexts(data, 7, 1_000).finally(() => data.close());
+}
+
+const formula = async (members: object): Promise<string> =>
+  (await api.made('/reactor-formulas', { name: 'F', ...members })).id;
+const shown = async (path: string): Promise<Record<string, unknown>> =>
+  (await api.get(path)).body as Record<string, unknown>;
+
+describe('an upload', () => {
+  it('keeps the text sealed, for an hour, and shows it by its hash', async () => {
+    const { code, sha256 } = bundleOf('kept');
+    const { status, answer } = await put(`/code/${sha256}`, { code });
+    expect([status, answer.sha256]).toEqual([200, sha256]);
+    const heldMs = Date.parse(String(answer.held_until)) - Date.now();
+    expect(heldMs).toBeGreaterThan(50 * 60_000);
+    const [row] = await textsOf(sha256);
+    expect(String(row?.text)).not.toContain('module.exports');
+    expect(await shown(`/code/${sha256}`)).toEqual({ sha256, code });
+  });
+
+  it('of another text than the path names is 400, and stores nothing', async () => {
+    const [one, other] = [bundleOf('one'), bundleOf('other')];
+    const { status, answer } = await put(`/code/${one.sha256}`, { code: other.code });
+    expect([status, answer.errors]).toEqual([400, { code: ['has another SHA-256 than the path'] }]);
+    expect([...(await textsOf(one.sha256)), ...(await textsOf(other.sha256))]).toEqual([]);
+  });
+
+  it('above 1 MiB is 413, and of exactly 1 MiB is taken', async () => {
+    const head = 'module.exports = () => ({}); //';
+    const whole = head + 'x'.repeat(1024 * 1024 - head.length);
+    expect((await put(`/code/${codeHash(whole)}`, { code: whole })).status).toBe(200);
+    const more = `${whole}x`;
+    expect((await put(`/code/${codeHash(more)}`, { code: more })).status).toBe(413);
+  });
+
+  it('that does not compile is 422, and a path that is no SHA-256 is 404', async () => {
+    const code = 'module.exports = (';
+    expect((await put(`/code/${codeHash(code)}`, { code })).status).toBe(422);
+    expect((await put('/code/abc', { code })).status).toBe(404);
+    expect((await put(`/code/${codeHash(code).toUpperCase()}`, { code })).status).toBe(404);
+  });
+
+  /** Rows of uploads that nothing names. `waits`: their hour is not over. */
+  const fill = (texts: number, bytes: number, waits: boolean) =>
+    api.admin.query(
+      `INSERT INTO code_texts (tenant_id, id, text, last_in_force_at, held_until)
+       SELECT $1, gen_random_uuid(), convert_to(repeat('x', $3::int), 'UTF8'), '-infinity', now() + $4::interval
+       FROM generate_series(1, $2::int)`,
+      [api.tenant.tenant_id, texts, bytes, waits ? '1 minute' : '-1 minute'],
+    );
+  // Compressed, so that a spec writes no 256 MiB.
+  beforeAll(() => api.admin.query('ALTER TABLE code_texts ALTER COLUMN text SET STORAGE EXTENDED'));
+  const clear = async (): Promise<void> => {
+    await api.admin.query(`UPDATE code_texts SET held_until = '-infinity'`);
+    await api.admin.query(`DELETE FROM code_texts WHERE last_in_force_at = '-infinity'`);
+  };
+  const answerTo = async (name: string): Promise<unknown> => {
+    const { code, sha256 } = bundleOf(name);
+    return (await put(`/code/${sha256}`, { code })).status;
+  };
+
+  it('is refused beyond the room of texts that nothing names, of this tenant alone', async () => {
+    await fill(500, 1, true);
+    expect(await answerTo('too many')).toBe(409);
+    await uploaded('of another', api.foreign.management_key);
+    await clear();
+    expect(await answerTo('after an hour')).toBe(200);
+  });
+
+  it('is refused beyond the bytes that a tenant has, waiting and in all', async () => {
+    await fill(64, 1024 * 1024, true);
+    expect(await answerTo('too much waits')).toBe(409);
+    await clear();
+    await fill(256, 1024 * 1024, false);
+    expect(await answerTo('too much in all')).toBe(409);
+    await clear();
+    expect(await answerTo('after that')).toBe(200);
+  });
+});
+
+describe('a source map', () => {
+  it('is kept beside its text, and is 404 without one and 413 above 2 MiB', async () => {
+    const sha256 = await uploaded('mapped');
+    expect((await put(`/code/${sha256}/map`, { map: '{}' })).status).toBe(200);
+    const [row] = await textsOf(sha256);
+    expect(row?.map).toBeInstanceOf(Buffer);
+    expect((await put(`/code/${bundleOf('none').sha256}/map`, { map: '{}' })).status).toBe(404);
+    const map = 'x'.repeat(2 * 1024 * 1024 + 1);
+    expect((await put(`/code/${sha256}/map`, { map })).status).toBe(413);
+  });
+
+  it('is never readable by the data plane', async () => {
+    const data = connectDatabase({ url: api.database.dataUrl, app: 'spec', connectionsMax: 1 });
+    try {
+      await expect(data.query('SELECT text FROM code_texts LIMIT 1')).resolves.toBeDefined();
+      await expect(data.query('SELECT map FROM code_texts LIMIT 1')).rejects.toThrow(/permission/);
+    } finally {
+      await data.close();
+    }
+  });
+});
+
+describe('a text of another tenant', () => {
+  it('is neither shown, nor mapped, nor named by a formula', async () => {
+    const sha256 = await uploaded('foreign', api.foreign.management_key);
+    expect((await api.get(`/code/${sha256}`)).status).toBe(404);
+    expect((await put(`/code/${sha256}/map`, { map: '{}' })).status).toBe(404);
+    const { status, body } = await api.post('/reactor-formulas', {
+      name: 'F',
+      code_sha256: sha256,
+    });
+    const { errors } = body as { errors: Record<string, string[]> };
+    expect([status, Object.keys(errors)]).toEqual([400, ['code_sha256']]);
+  });
+
+  it('may be the same: each tenant has its own', async () => {
+    const { code, sha256 } = bundleOf('same');
+    const keys = [api.tenant.management_key, api.foreign.management_key];
+    for (const key of keys) expect((await put(`/code/${sha256}`, { code }, key)).status).toBe(200);
+    expect(await textsOf(sha256)).toHaveLength(2);
+    for (const key of keys) expect((await api.get(`/code/${sha256}`, key)).status).toBe(200);
+  });
+});
+
+describe('a formula with a bundle', () => {
+  it('is in force by its hash alone, and shows it', async () => {
+    const sha256 = await uploaded('in force');
+    const id = await formula({ code_sha256: sha256, runtime: 'node22' });
+    expect(api.inForce('formula', id)).toMatchObject({
+      ...{ code: '', codeHash: sha256, bundleHash: sha256, runtime: 'node22' },
+    });
+    const answer = await shown(`/reactor-formulas/${id}`);
+    expect(answer.code_sha256).toBe(sha256);
+    expect(answer).not.toHaveProperty('code');
+    const reactor = await api.made('/reactors', { name: 'R', configuration: {}, formula: { id } });
+    expect(await shown(`/reactors/${reactor.id}`)).toMatchObject({
+      formula: { code_sha256: sha256 },
+    });
+  });
+
+  it('keeps it, and its runtime, when a client that knows nothing of bundles sends what it read', async () => {
+    const sha256 = await uploaded('unknown');
+    const id = await formula({ code_sha256: sha256, runtime: 'node22' });
+    const { name, type } = await shown(`/reactor-formulas/${id}`);
+    const { status } = await put(`/reactor-formulas/${id}`, { name: `${name} 2`, type });
+    expect(status).toBe(200);
+    expect((await api.patch(`/reactor-formulas/${id}`, { name: 'F 3' })).status).toBe(204);
+    expect((await api.patch(`/reactor-formulas/${id}`, {})).status).toBe(204);
+    expect(await shown(`/reactor-formulas/${id}`)).toMatchObject({
+      ...{ name: 'F 3', code_sha256: sha256, runtime: 'node22' },
+    });
+  });
+
+  it('takes back what GET answers, and becomes one with code by PUT or PATCH', async () => {
+    const sha256 = await uploaded('replaced');
+    const id = await formula({ code_sha256: sha256 });
+    const read = await shown(`/reactor-formulas/${id}`);
+    expect((await put(`/reactor-formulas/${id}`, read)).answer).toMatchObject({
+      code_sha256: sha256,
+    });
+    const code = 'module.exports = () => ({})';
+    expect((await api.patch(`/reactor-formulas/${id}`, { code })).status).toBe(204);
+    const replaced = await shown(`/reactor-formulas/${id}`);
+    expect(replaced).toMatchObject({ code });
+    expect(replaced).not.toHaveProperty('code_sha256');
+    expect((await api.patch(`/reactor-formulas/${id}`, { code_sha256: sha256 })).status).toBe(204);
+    expect(api.inForce('formula', id)).toMatchObject({ bundleHash: sha256 });
+    expect((await api.patch(`/reactor-formulas/${id}`, { code: null })).status).toBe(400);
+    expect((await api.patch(`/reactor-formulas/${id}`, { code_sha256: null })).status).toBe(400);
+  });
+
+  it('takes code beside its hash as code, and refuses code beside another', async () => {
+    const code = 'module.exports = () => ({ raw: 1 })';
+    const made = { name: 'F', code, code_sha256: codeHash(code) };
+    expect((await api.post('/reactor-formulas', made)).body).toMatchObject({ code });
+    const { status } = await api.post('/reactor-formulas', { ...made, code: `${code};` });
+    expect(status).toBe(400);
+  });
+
+  it('holds its text: a sweep spares it, as long as it or a run of it may need it', async () => {
+    const [held, unused] = [await uploaded('held'), await uploaded('unused')];
+    const id = await formula({ code_sha256: held });
+    for (const sha256 of [held, unused]) await sweepAfterAnHour(sha256);
+    expect([await textsOf(held), await textsOf(unused)]).toMatchObject([[{}], []]);
+    await api.admin.query('DELETE FROM code_texts WHERE id = $1', [codeIdOf(held)]);
+    expect(await textsOf(held)).toHaveLength(1);
+    expect((await api.delete(`/reactor-formulas/${id}`)).status).toBe(204);
+    await sweepAfterAnHour(held);
+    expect(await textsOf(held)).toHaveLength(1);
+    const old = `UPDATE code_texts SET last_in_force_at = now() - interval '10 days' WHERE id = $1`;
+    await api.admin.query(old, [codeIdOf(held)]);
+    await sweepAfterAnHour(held);
+    expect(await textsOf(held)).toEqual([]);
+  });
+});
+
+describe('a proxy with a bundle', () => {
+  const proxy = async (members: object): Promise<string> =>
+    (await api.made('/proxies', { name: 'P', destination_url: 'https://a.example', ...members }))
+      .id;
+
+  it('has it in force by its hash, keeps it, and gives it up', async () => {
+    const sha256 = await uploaded('transform');
+    const id = await proxy({ request_transform: { code_sha256: sha256, runtime: 'node22' } });
+    const inForce = { code: '', codeHash: sha256, bundleHash: sha256, runtime: 'node22' };
+    expect(api.inForce('proxy', id)).toMatchObject({ requestTransform: inForce });
+    const read = await shown(`/proxies/${id}`);
+    expect(read.request_transform).toMatchObject({ code_sha256: sha256, runtime: 'node22' });
+
+    const unaware = { name: 'P', destination_url: 'https://a.example', request_transform: {} };
+    expect((await put(`/proxies/${id}`, unaware)).status).toBe(200);
+    expect((await api.patch(`/proxies/${id}`, { name: 'P 2', request_transform: {} })).status).toBe(
+      204,
+    );
+    expect(api.inForce('proxy', id)).toMatchObject({ requestTransform: inForce });
+    await sweepAfterAnHour(sha256);
+    expect(await textsOf(sha256)).toHaveLength(1);
+
+    const code = 'module.exports = ({ args }) => args';
+    expect((await api.patch(`/proxies/${id}`, { request_transform: { code } })).status).toBe(204);
+    const { requestTransform } = api.inForce('proxy', id) ?? {};
+    expect(requestTransform).toEqual({ code, codeHash: codeHash(code), runtime: 'node22' });
+    expect((await api.patch(`/proxies/${id}`, { request_transform: null })).status).toBe(204);
+    expect(api.inForce('proxy', id)).toMatchObject({ requestTransform: null });
+  });
+
+  it('is refused with a text that is not there', async () => {
+    const { sha256 } = bundleOf('nowhere');
+    const document = {
+      ...{ name: 'P', destination_url: 'https://a.example' },
+      response_transform: { code_sha256: sha256 },
+    };
+    const { status, body } = await api.post('/proxies', document);
+    const { errors } = body as { errors: object };
+    expect([status, Object.keys(errors)]).toEqual([400, ['response_transform.code_sha256']]);
+  });
+});
+
+describe('a deployment with bundles', () => {
+  const itemOf = (sha256: string): object => ({
+    ...{ kind: 'reactor', slug: 'bundled', name: 'Bundled', formula: { code_sha256: sha256 } },
+  });
+  const deploy = (items: readonly object[], more: object = {}) =>
+    api.post('/deployments', { items, ...more });
+  const inForce = async (): Promise<unknown> => {
+    const { data } = (await shown('/reactors?name=Bundled')) as { data: [{ formula: object }] };
+    return data[0].formula;
+  };
+
+  it('names one that is not there by its item, and writes nothing', async () => {
+    const { status, body } = await deploy([itemOf(bundleOf('missing').sha256)]);
+    const { errors } = body as { errors: object };
+    expect([status, Object.keys(errors)]).toEqual([400, ['items.0.formula.code_sha256']]);
+  });
+
+  it('changes nothing the second time, and is rolled back with its text, whatever was swept', async () => {
+    const [one, two] = [await uploaded('one'), await uploaded('two')];
+    const first = await deploy([itemOf(one)]);
+    expect([first.status, first.text]).toEqual([200, first.text]);
+    expect((await deploy([itemOf(one)])).body).toMatchObject({
+      changes: [{ change: 'unchanged' }],
+    });
+    expect((await deploy([itemOf(two)])).body).toMatchObject({
+      changes: [{ change: 'updated', members: ['formula.code_sha256'] }],
+    });
+    const old = `UPDATE code_texts SET last_in_force_at = now() - interval '10 days' WHERE id = $1`;
+    await api.admin.query(old, [codeIdOf(one)]);
+    await sweepAfterAnHour(one);
+    const { id } = first.body as { id: string };
+    const back = await api.post(`/deployments/${id}/rollback`, {});
+    expect([back.status, back.text]).toEqual([200, back.text]);
+    expect(await inForce()).toMatchObject({ code_sha256: one });
+    expect((await api.get(`/code/${one}`)).status).toBe(200);
+  });
+});
