@@ -1,3 +1,6 @@
+import { randomUUID } from 'node:crypto';
+import { connect } from 'node:net';
+import { createAuthority } from '@glovebox/certificates';
 import { waitFor } from '@glovebox/testing';
 import {
   matching,
@@ -100,14 +103,26 @@ describe('a tunnel', () => {
     expect(await client.get('/tokens', destination.address)).toBe(421);
   });
 
-  it('is one of its own tenant: two tenants meet two authorities and two proxies', async () => {
-    const tenantId = crypto.randomUUID();
+  it('to one host is the own one of each tenant: authority, proxy and key', async () => {
+    await toRequest(['/own']);
+    const tenantId = randomUUID();
+    const authority = createAuthority('authority of another tenant');
+    const authorities = [{ ...authority, until: null }];
+    await spec.define({ kind: 'authority', id: tenantId, tenantId, authorities });
+    const match = matching([destination.address], { paths: ['/own'] });
+    const fixed = `https://${destination.address}/of-the-other`;
+    await spec.proxy(fixed, { ...match, tenantId, tls: destination.tls });
     const other = await spec.application(['token:use'], tenantId);
-    await spec.defineAuthorities(undefined);
-    const connected = await sendConnect(spec.forwardPort, destination.address, other);
-    expect(connected.text).toMatch(/^HTTP\/1\.1 403 /);
-    expect(connected.text).toContain('forward_denied');
-    await connected.done();
+    const theirs = await openTunnelTo({ ...spec, authority }, destination.address, other);
+    expect(await theirs.get('/own', destination.address)).toBe(200);
+    expect(destination.requests.at(-1)?.url).toBe('/of-the-other/own');
+    const ours = await openTunnelTo(spec, destination.address, key);
+    expect(await ours.get('/own', destination.address)).toBe(200);
+    expect(destination.requests.at(-1)?.url).toBe('/own');
+    const crossed = await sendConnect(spec.forwardPort, destination.address, other);
+    const options = { ca: spec.authority.certificate, host: '127.0.0.1' };
+    await expect(speakTls(crossed, options)).rejects.toThrow();
+    for (const { socket } of [theirs, ours]) socket.destroy();
   });
 
   it('is closed where no handshake comes, and where its bytes are none', async () => {
@@ -167,9 +182,7 @@ describe('CONNECT', () => {
 
   it('with a body is refused, and nothing behind it is served', async () => {
     const smuggled = `GET http://${destination.address}/smuggled HTTP/1.1\r\nHost: x\r\n\r\n`;
-    const client = new TunnelClient(
-      (await import('node:net')).connect(spec.forwardPort, '127.0.0.1'),
-    );
+    const client = new TunnelClient(connect(spec.forwardPort, '127.0.0.1'));
     client.write(
       `CONNECT ${destination.address} HTTP/1.1`,
       `Host: ${destination.address}`,
