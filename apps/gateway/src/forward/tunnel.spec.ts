@@ -67,8 +67,10 @@ describe('a tunnel', () => {
     expect(tls.getPeerCertificate().subjectaltname).toBe('IP Address:127.0.0.1');
     tls.destroy();
     const old = await sendConnect(spec.forwardPort, destination.address, key);
-    const options = { ca: spec.authority.certificate, maxVersion: 'TLSv1.1' as const };
-    await expect(speakTls(old, options)).rejects.toThrow();
+    const versions = { minVersion: 'TLSv1', maxVersion: 'TLSv1.1' } as const;
+    // OpenSSL would not even offer them.
+    const options = { ...versions, ciphers: 'DEFAULT@SECLEVEL=0' };
+    await expect(speakTls(old, options)).rejects.toThrow('protocol version');
   });
 
   it('refuses the next request of a key that was revoked while it was open', async () => {
