@@ -1,4 +1,5 @@
 import type { Problem } from '@glovebox/problems';
+import { fastest } from '@glovebox/testing';
 import { generateApiKey, invalidApiKey, missingProxyKey } from './index';
 
 const told = ({ status, code, detail }: Problem): unknown[] => [status, code, detail];
@@ -30,12 +31,15 @@ describe('a request without an API key', () => {
     expect(told(invalidApiKey(undefined, headers))).toEqual([401, 'invalid_api_key', detail]);
   });
 
-  it('costs little to refuse, however long its head is', () => {
+  it('costs little to refuse, however long its head is', async () => {
     const headers = Array.from({ length: 512 }, () => `${'A-'.repeat(30)}API-KEY`);
     headers.push('A-'.repeat(32 * 1024), 'planted');
-    const begun = performance.now();
-    for (let n = 0; n < 100; n += 1) invalidApiKey(undefined, headers);
-    expect(performance.now() - begun).toBeLessThan(1_000);
+    const refusalsMs = (): number => {
+      const begun = performance.now();
+      for (let n = 0; n < 100; n += 1) invalidApiKey(undefined, headers);
+      return performance.now() - begun;
+    };
+    expect(await fastest(1_000, refusalsMs)).toBeLessThan(1_000);
   });
 });
 

@@ -1,5 +1,6 @@
 import type { ParameterType, RequestParameter } from '@glovebox/definitions';
 import type { Problem } from '@glovebox/problems';
+import { fastest } from '@glovebox/testing';
 import { castArguments } from './reactor-arguments';
 
 const parameter = (name: string, type: ParameterType, optional = false): RequestParameter => ({
@@ -104,11 +105,14 @@ describe('arguments (docs/reference/invocation.md)', () => {
     });
   });
 
-  it('A6: are refused as a number in little time, however long their text is', () => {
-    const before = performance.now();
+  it('A6: are refused as a number in little time, however long their text is', async () => {
     const text = `${'1'.repeat(1024 * 1024)}x`;
-    expect(faultsOf([parameter('x', 'number')], { x: text })).toBeDefined();
-    expect(performance.now() - before).toBeLessThan(1_000);
+    const castMs = (): number => {
+      const before = performance.now();
+      expect(faultsOf([parameter('x', 'number')], { x: text })).toBeDefined();
+      return performance.now() - before;
+    };
+    expect(await fastest(1_000, castMs)).toBeLessThan(1_000);
   });
 
   it('A8: are removed where others are declared and they are not', () => {

@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { dataKeyTable, readerVersion, timeOfId } from '@glovebox/database';
 import { parseKeyRing, Sealer } from '@glovebox/seal';
-import { waitFor } from '@glovebox/testing';
+import { fastest, waitFor } from '@glovebox/testing';
 import { recordWithoutCode, textPlace } from './ended-runs';
 import {
   claimRuns,
@@ -443,7 +443,6 @@ it('a run of a newer release stays due for a worker of it, and holds up no other
 });
 
 it('10,000 runs of a newer release cost a claim less than 100 ms', async () => {
-  const own = await rows.accept();
   await rows.admin.query(
     `INSERT INTO reactor_runs (id, tenant_id, reactor_id, actor_id, status, arguments, callback_url,
        timeout_ms, trace_id, created_at, due_at, reader_version)
@@ -451,8 +450,13 @@ it('10,000 runs of a newer release cost a claim less than 100 ms', async () => {
      FROM generate_series(1, 10000)`,
     [rows.tenantId, readerVersion + 1],
   );
-  const begun = performance.now();
-  const claimed = await claimRuns(rows.database, rows.tenantId, 10);
-  expect(claimed.map(({ id }) => id)).toEqual([own]);
-  expect(performance.now() - begun).toBeLessThan(100);
+  const claimMs = async (): Promise<number> => {
+    const own = await rows.accept();
+    const begun = performance.now();
+    const claimed = await claimRuns(rows.database, rows.tenantId, 10);
+    const tookMs = performance.now() - begun;
+    expect(claimed.map(({ id }) => id)).toEqual([own]);
+    return tookMs;
+  };
+  expect(await fastest(100, claimMs)).toBeLessThan(100);
 });

@@ -5,6 +5,7 @@ export { startDestination, type Destination, type RecordedRequest } from './dest
 export { documentedLimits, tableRows, type DocumentedLimit } from './documented-limits';
 export { startDnsServer, type DnsAnswer, type DnsQuestion, type DnsServer } from './dns-server';
 export { brokenFrames, chunksOf } from './frame-streams';
+export { fastest } from './fastest';
 export { freePort } from './free-port';
 export { startTcpRelay, type TcpRelay } from './tcp-relay';
 export { fractionsFrom, randomFrom, type Random } from './random';

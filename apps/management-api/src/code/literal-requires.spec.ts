@@ -1,3 +1,4 @@
+import { fastest } from '@glovebox/testing';
 import { literalRequires } from './literal-requires';
 
 describe('literalRequires', () => {
@@ -38,9 +39,12 @@ describe('literalRequires', () => {
     expect(literalRequires(code)).toEqual([]);
   });
 
-  it('takes linear time for code made of slashes, quotes and braces', () => {
-    const begun = performance.now();
-    for (const piece of ['/', '`${', "'", '/*', '[', '\\']) literalRequires(piece.repeat(25_000));
-    expect(performance.now() - begun).toBeLessThan(2_000);
+  it('takes linear time for code made of slashes, quotes and braces', async () => {
+    const readMs = (): number => {
+      const begun = performance.now();
+      for (const piece of ['/', '`${', "'", '/*', '[', '\\']) literalRequires(piece.repeat(25_000));
+      return performance.now() - begun;
+    };
+    expect(await fastest(2_000, readMs)).toBeLessThan(2_000);
   });
 });

@@ -42,7 +42,7 @@ describe.each(Object.entries(stages))('a run whose caller leaves while %s', (nam
       const before = held(runner);
       let fastest = Infinity;
       // Other work of the machine may delay one end, not each of them.
-      for (let attempt = 0; attempt < 8 && fastest >= inTimeMs; attempt += 1) {
+      for (let attempt = 0; attempt < 20 && fastest >= inTimeMs; attempt += 1) {
         const caller = new AbortController();
         const outcome = ask(runner, { ...stage, codeHash: name, signal: caller.signal });
         await waitFor(() => stage.isReached(runner), { intervalMs: 1 });
@@ -61,21 +61,23 @@ it('a run whose caller leaves while its process is being started is over at once
   withRunner({}, async (runner) => {
     const { pool } = runner.ctx;
     let fastest = Infinity;
-    for (let attempt = 0; attempt < 8 && fastest >= inTimeMs; attempt += 1) {
+    for (let attempt = 0; attempt < 20 && fastest >= inTimeMs; attempt += 1) {
       const caller = new AbortController();
       // One gets the generic process that is ready. The others are started.
       const outcomes = ['1', '2', '3'].map((codeHash) =>
         ask(runner, { codeHash, signal: caller.signal }),
       );
-      await waitFor(() => pool.counts.waiting === 2, { intervalMs: 1 });
-      expect(pool.counts.loaded).toBe(3);
+      // They may have been started between two looks: then this time shows nothing.
+      const look = { intervalMs: 1, timeoutMs: 2_000 };
+      const areStarting = await waitFor(() => pool.counts.waiting === 2, look).catch(() => false);
+      if (areStarting) expect(pool.counts.loaded).toBe(3);
       const leftAt = performance.now();
       caller.abort();
       for (const outcome of await Promise.all(outcomes)) {
         expect(outcome).toMatchObject({ kind: 'died', reason: 'cancelled' });
       }
       await waitFor(() => pool.counts.loaded === 0, { intervalMs: 1 });
-      fastest = Math.min(fastest, performance.now() - leftAt);
+      if (areStarting) fastest = Math.min(fastest, performance.now() - leftAt);
       await waitFor(() => held(runner).alive === 0 && pool.counts.generic === 2);
     }
     expect(fastest).toBeLessThan(inTimeMs);
