@@ -1,5 +1,12 @@
 import { execFile } from 'node:child_process';
-import { copyFileSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -12,13 +19,22 @@ const product = runningProduct();
 const root = join(__dirname, '../..');
 let folder: string;
 
+function versionOfTypes(): string {
+  const { devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+    devDependencies: Record<string, string>;
+  };
+  return devDependencies['@types/node'] ?? '';
+}
+
 /** An empty folder of somebody who has the two packages alone, and the registry. */
 beforeAll(async () => {
   folder = realpathSync(mkdtempSync(join(tmpdir(), 'glovebox-installed-')));
   const { stdout } = await run(process.execPath, [join(root, 'tools/pack.mjs'), folder]);
   writeFileSync(join(folder, 'package.json'), '{"private":true}');
   const options = ['--ignore-scripts', '--no-audit', '--no-fund'];
-  await run('npm', ['install', ...options, ...stdout.trim().split('\n')], { cwd: folder });
+  // As in every folder with TypeScript for Node.js.
+  const packages = [...stdout.trim().split('\n'), `@types/node@${versionOfTypes()}`];
+  await run('npm', ['install', ...options, ...packages], { cwd: folder });
   for (const file of ['everything.mjs', 'typed.mts', 'code.cjs']) {
     copyFileSync(join(__dirname, file), join(folder, file));
   }
