@@ -197,5 +197,8 @@ const filledIn = (
   secrets: Record<string, string>,
 ): Record<string, string> =>
   Object.fromEntries(
-    Object.entries(env).map(([name, value]) => [name, secrets[form.exec(value)?.[1] ?? ''] ?? '']),
+    Object.entries(env).map(([name, value]) => {
+      const [, secret] = form.exec(value) ?? [];
+      return [name, secret === undefined ? value : (secrets[secret] ?? '')];
+    }),
   );
