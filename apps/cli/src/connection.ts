@@ -16,8 +16,17 @@ export interface Profile {
   readonly url: string;
   /** Of a management application. */
   readonly managementKey?: string;
+  /** Of a person who signed this machine in, in place of that key. */
+  readonly session?: Session;
   /** Of a private application: it uses tokens, and runs reactors. */
   readonly privateKey?: string;
+}
+
+/** Sessions are known to the console alone: what manages goes there. */
+export interface Session {
+  readonly url: string;
+  readonly key: string;
+  readonly expiresAt: string;
 }
 
 export type Profiles = Readonly<Record<string, Profile>>;
@@ -28,6 +37,10 @@ export interface Connection {
   /** Where the keys come from, in words. */
   readonly from: string;
   readonly hasPrivateKey: boolean;
+  /** Where the calls go that manage. */
+  readonly managementUrl: string;
+  /** Whether a person signed this machine in. */
+  readonly isOfPerson: boolean;
   managementKey(): string;
   privateKey(): string;
 }
@@ -42,7 +55,9 @@ export function connectionOf(asked: Asked, env: Environment): Connection {
   const url = urlOf(asked.url ?? env.GLOVEBOX_URL ?? stored?.url ?? defaultUrl);
   const isOfUrl = stored?.url === url;
   const fromProfile = `profile "${profileName}" in ${profilesFile(env)}`;
-  const managementKey = env.GLOVEBOX_KEY || (isOfUrl ? stored.managementKey : undefined);
+  const session = !env.GLOVEBOX_KEY && isOfUrl ? stored.session : undefined;
+  const managementKey =
+    env.GLOVEBOX_KEY || session?.key || (isOfUrl ? stored.managementKey : undefined);
   const privateKey = env.GLOVEBOX_PRIVATE_KEY || (isOfUrl ? stored.privateKey : undefined);
   const missing = (which: string, variable: string): never => {
     const other = stored && !isOfUrl ? ` Profile "${profileName}" is for ${stored.url}.` : '';
@@ -57,6 +72,8 @@ export function connectionOf(asked: Asked, env: Environment): Connection {
     profileName,
     from: env.GLOVEBOX_KEY ? 'GLOVEBOX_KEY' : fromProfile,
     hasPrivateKey: privateKey !== undefined,
+    managementUrl: session?.url ?? url,
+    isOfPerson: session !== undefined,
     managementKey: () =>
       managementKey ?? missing('key of a management application', 'GLOVEBOX_KEY'),
     privateKey: () => privateKey ?? missing('key of a private application', 'GLOVEBOX_PRIVATE_KEY'),

@@ -50,7 +50,7 @@ export function contextOf(
     asked,
     connection: connect,
     explained: (error) => failureOf(error, () => connect().url, signal),
-    api: () => callsWith(connect().managementKey(), connect().url, signal),
+    api: () => callsWith(connect().managementKey(), connect().managementUrl, signal),
     callerApi: () => callsWith(connect().privateKey(), connect().url, signal),
   };
 }

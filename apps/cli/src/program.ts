@@ -39,8 +39,10 @@ export function programOf(contextFor: (options: GlobalOptions) => Context): Comm
 
   add('login', 'store a key, which is read from standard input', async () => {
     return (await import('./commands/login')).login;
-  }).option('--allow-http', 'send the key through a network in the clear');
-  add('logout', 'delete the stored keys of the profile', async () => {
+  })
+    .option('--web', 'sign in through the console, for 12 hours, in place of a management key')
+    .option('--allow-http', 'send the key through a network in the clear');
+  add('logout', 'end the session of the profile, and delete its stored keys', async () => {
     return (await import('./commands/login')).logout;
   });
   add(

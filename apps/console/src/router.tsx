@@ -16,6 +16,7 @@ import {
   ProxiesScreen,
   ReactorsScreen,
 } from './screens/definitions';
+import { CommandLineScreen } from './screens/command-line';
 import { DeliveriesScreen } from './screens/deliveries';
 import { DeliveryScreen } from './screens/delivery';
 import { FormulaScreen } from './screens/formula';
@@ -55,6 +56,7 @@ const screens: Record<string, RouteComponent> = {
   '/applications': ApplicationsScreen,
   '/applications/new': NewApplicationScreen,
   '/applications/$id': ApplicationScreen,
+  '/command-line': CommandLineScreen,
   '/sign-in': () => <Navigate to="/" replace />,
 };
 

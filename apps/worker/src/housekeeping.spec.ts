@@ -232,10 +232,11 @@ it('sessions of the console go once they are over, with codes and sign-ins that 
     [worker.tenantId],
   );
   await worker.admin.query(
-    `INSERT INTO console_sessions (id, tenant_id, person_id, key_hash, created_at, seen_at)
-     SELECT gen_random_uuid(), $1, $1, name, now() - made, now() - seen FROM (VALUES
-       ('silent', interval '1 hour', interval '30 minutes'), ('old', '12 hours', '0'),
-       ('alive', '11 hours', '29 minutes')) AS s (name, made, seen)`,
+    `INSERT INTO console_sessions (id, tenant_id, person_id, key_hash, created_at, seen_at, machine)
+     SELECT gen_random_uuid(), $1, $1, name, now() - made, now() - seen, machine FROM (VALUES
+       ('silent', interval '1 hour', interval '30 minutes', null), ('old', '12 hours', '0', null),
+       ('alive', '11 hours', '29 minutes', null), ('alive machine', '11 hours', '11 hours', 'a'),
+       ('old machine', '12 hours', '0', 'a')) AS s (name, made, seen, machine)`,
     [worker.tenantId],
   );
   await worker.admin.query(
@@ -246,8 +247,14 @@ it('sessions of the console go once they are over, with codes and sign-ins that 
      VALUES ('over', '', '', '', now()), ('begun', '', '', '', now() + interval '1 minute')`,
     [worker.tenantId],
   );
+  await worker.admin.query(
+    `INSERT INTO console_machines (device_hash, code_hash, machine, network, begun_at, expires_at)
+     VALUES ('over', 'over', '', '', now(), now()),
+       ('begun', 'begun', '', '', now(), now() + interval '1 minute')`,
+  );
   await keepHouse(async () => (await left('console_sign_ins', 'state_hash')).length === 1);
-  expect(await left('console_sessions', 'key_hash')).toEqual(['alive']);
+  expect(await left('console_sessions', 'key_hash')).toEqual(['alive', 'alive machine']);
+  expect(await left('console_machines', 'device_hash')).toEqual(['begun']);
   expect(await left('console_codes', 'code_hash')).toEqual(['usable']);
   expect(await left('console_sign_ins', 'state_hash')).toEqual(['begun']);
 });

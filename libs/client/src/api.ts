@@ -4315,6 +4315,8 @@ export interface components {
              * @description The last request, within a minute.
              */
             seen_at: string;
+            /** @description That of a command line. Absent: a page. */
+            machine?: string;
         };
         /**
          * @example {

@@ -1,4 +1,5 @@
 import { GloveboxError } from '@glovebox/client';
+import { callConsole } from '../call-console';
 import { isInTheClear } from '../connection';
 import { callsWith, type Context } from '../context';
 import { Failure } from '../failure';
@@ -110,6 +111,10 @@ async function ofKey(context: Context, url: string, from: string): Promise<Check
       continue;
     }
     try {
+      if (name === 'management key' && context.connection().isOfPerson) {
+        checks.push(...(await ofSession(context)));
+        continue;
+      }
       const asking = callsWith(key(), url, signal).get('/applications/key');
       const application = await terminal.progress('asking about the key', asking);
       const held = [
@@ -130,6 +135,21 @@ async function ofKey(context: Context, url: string, from: string): Promise<Check
     }
   }
   return [...checks, await ofVersions(context)];
+}
+
+async function ofSession(context: Context): Promise<Check[]> {
+  interface Session {
+    readonly person: { readonly name: string };
+    readonly role: string;
+    readonly permissions: readonly string[];
+  }
+  const { terminal, signal } = context;
+  const { managementUrl, managementKey, from } = context.connection();
+  const asked = { method: 'GET', key: managementKey(), signal } as const;
+  const asking = callConsole<Session>(managementUrl, '/console/session', asked);
+  const { person, role, permissions } = await terminal.progress('asking about the session', asking);
+  const says = `${person.name} (${role}), signed in by the console, ${from}`;
+  return [{ name: 'session', ok: true, says }, ...mayDo('management', permissions)];
 }
 
 async function ofVersions(context: Context): Promise<Check> {

@@ -1,3 +1,4 @@
+import { GloveboxError } from '@glovebox/client';
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
@@ -9,23 +10,31 @@ import {
   readProfiles,
   urlOf,
   writeProfiles,
+  type Session,
 } from '../connection';
+import { callConsole } from '../call-console';
+import { consoleOf } from '../console-address';
 import { callsWith, type Context } from '../context';
 import { Failure, usage } from '../failure';
+import { signIn } from '../sign-in';
 
 interface LoginOptions {
   readonly allowHttp?: boolean;
+  readonly web?: boolean;
 }
 
 /** Stores a key for the URL, beside that of the other kind if there is one. */
-export async function login(context: Context, { allowHttp }: LoginOptions): Promise<void> {
+export async function login(context: Context, { allowHttp, web }: LoginOptions): Promise<void> {
   const { asked, env, terminal, signal } = context;
   const name = nameOf(asked, env);
   const profiles = readProfiles(env);
   const url = urlOf(asked.url ?? env.GLOVEBOX_URL ?? profiles[name]?.url ?? defaultUrl);
-  if (isInTheClear(url) && !allowHttp) {
-    throw usage(`${url} is not encrypted.`, 'Use https, or say --allow-http.');
+  const console = web ? urlOf(consoleOf(context, url)) : url;
+  const inTheClear = [url, console].find(isInTheClear);
+  if (inTheClear !== undefined && !allowHttp) {
+    throw usage(`${inTheClear} is not encrypted.`, 'Use https, or say --allow-http.');
   }
+  if (web) return signIn(context, { name, url, console });
   const key = await readKey(context, url);
   const asking = callsWith(key, url, signal).get('/applications/key');
   const application = await terminal.progress(`asking ${url}`, asking);
@@ -34,8 +43,10 @@ export async function login(context: Context, { allowHttp }: LoginOptions): Prom
     throw new Failure('refused', 'That is a key of a public application, which runs nothing.');
   }
   const kept = profiles[name]?.url === url ? profiles[name] : { url };
-  const member = type === 'management' ? 'managementKey' : 'privateKey';
-  writeProfiles(env, { ...profiles, [name]: { ...kept, [member]: key } });
+  const { session: _, ...others } = kept;
+  const changed =
+    type === 'management' ? { ...others, managementKey: key } : { ...kept, privateKey: key };
+  writeProfiles(env, { ...profiles, [name]: changed });
   const file = profilesFile(env);
   terminal.result(
     { profile: name, url, application: { id: application.id, name: application.name, type }, file },
@@ -43,12 +54,29 @@ export async function login(context: Context, { allowHttp }: LoginOptions): Prom
   );
 }
 
-export function logout({ asked, env, terminal }: Context): void {
+export async function logout(context: Context): Promise<void> {
+  const { asked, env, terminal } = context;
   const name = nameOf(asked, env);
   const { [name]: gone, ...others } = readProfiles(env);
+  const fault = gone?.session && (await endSession(context, gone.session));
   if (gone) writeProfiles(env, others);
+  if (fault) terminal.say(`The session lives until ${gone?.session?.expiresAt}: ${fault.message}`);
   const words = gone ? `The keys for ${gone.url} are deleted.` : 'There was nothing to delete.';
   terminal.result({ profile: name, deleted: gone !== undefined }, words);
+}
+
+/** Why it may live on, if it may. */
+async function endSession(
+  { terminal, signal }: Context,
+  { url, key }: Session,
+): Promise<Error | undefined> {
+  try {
+    const ending = callConsole(url, '/console/session', { method: 'DELETE', key, signal });
+    await terminal.progress('ending the session', ending);
+    return undefined;
+  } catch (error) {
+    return error instanceof GloveboxError && error.status === 401 ? undefined : (error as Error);
+  }
 }
 
 async function readKey({ env, terminal, signal }: Context, url: string): Promise<string> {

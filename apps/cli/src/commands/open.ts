@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { findByName } from '../find-by-name';
+import { consoleOf } from '../console-address';
 import type { Context } from '../context';
-import { usage } from '../failure';
 
 interface OpenOptions {
   readonly print?: boolean;
@@ -14,14 +14,8 @@ const openers: Readonly<Partial<Record<NodeJS.Platform, readonly string[]>>> = {
 
 /** The console, or the page of one resource in it. */
 export async function open(context: Context, { print }: OpenOptions, name?: string): Promise<void> {
-  const { env, terminal } = context;
-  const base = env.GLOVEBOX_CONSOLE_URL ?? consoleBeside(context.connection().url);
-  if (base === undefined) {
-    throw usage(
-      `Where is the console of ${context.connection().url}?`,
-      'Set GLOVEBOX_CONSOLE_URL; the operator knows it.',
-    );
-  }
+  const { terminal } = context;
+  const base = consoleOf(context, context.connection().url);
   const found = name === undefined ? undefined : await findByName(context.api(), name);
   const url = found
     ? `${base}/${found.kind === 'reactor' ? 'reactors' : 'proxies'}/${found.id}`
@@ -34,11 +28,4 @@ export async function open(context: Context, { print }: OpenOptions, name?: stri
   spawn(command, [url], { stdio: 'ignore', detached: true })
     .on('error', () => undefined)
     .unref();
-}
-
-/** `npm start` serves the console four ports above. */
-function consoleBeside(url: string): string | undefined {
-  const { protocol, hostname, port } = new URL(url);
-  const isLocal = hostname === '127.0.0.1' || hostname === 'localhost';
-  return isLocal && port !== '' ? `${protocol}//${hostname}:${Number(port) + 4}` : undefined;
 }

@@ -9,6 +9,8 @@ interface Resource extends Json {
   readonly slug?: string;
   readonly application_id?: string;
   readonly configuration?: Json;
+  /** In place of it: a person is told the names alone. */
+  readonly configuration_set?: readonly string[];
 }
 
 /** What files call the resources that have no slug yet. */
@@ -81,8 +83,8 @@ const without = (resource: Json, more: readonly string[] = []): Json =>
     Object.entries(resource).filter(([name]) => !added.includes(name) && !more.includes(name)),
   );
 
-const kept = ({ configuration = {} }: Resource): Json =>
-  Object.fromEntries(Object.keys(configuration).map((name) => [name, null]));
+const kept = ({ configuration = {}, configuration_set: names }: Resource): Json =>
+  Object.fromEntries((names ?? Object.keys(configuration)).map((name) => [name, null]));
 
 const sideOf = (proxy: Resource, member: string): Json =>
   proxy[member] === undefined ? {} : { [member]: without(proxy[member] as Json) };

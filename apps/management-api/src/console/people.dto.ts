@@ -23,6 +23,7 @@ export interface LiveSessionRow {
   readonly id: string;
   readonly createdAt: Date;
   readonly seenAt: Date;
+  readonly machine: string | null;
   readonly personId: string;
   readonly name: string;
   readonly role: string;
@@ -32,6 +33,8 @@ export interface LiveSessionRow {
 
 interface LiveSessionResponse {
   readonly id: string;
+  /** Where the command line runs that was signed in. Absent: a page. */
+  readonly machine?: string;
   readonly person: {
     readonly id: string;
     readonly name: string;
@@ -46,6 +49,7 @@ interface LiveSessionResponse {
 
 export const toLiveSession = (row: LiveSessionRow): LiveSessionResponse => ({
   id: row.id,
+  ...(row.machine === null ? {} : { machine: row.machine }),
   person: {
     id: row.personId,
     name: row.name,

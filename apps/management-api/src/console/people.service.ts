@@ -12,7 +12,7 @@ import { toLiveSession, type LiveSessionRow, type SessionQuery } from './people.
 import { isLive } from './sessions';
 
 const sessionsById = `SELECT s.id, s.created_at AS "createdAt", s.seen_at AS "seenAt",
-    p.id AS "personId", p.name, p.role, p.issuer, p.subject
+    s.machine, p.id AS "personId", p.name, p.role, p.issuer, p.subject
   FROM console_sessions s JOIN people p ON p.id = s.person_id
   WHERE s.tenant_id = $2 AND s.id = ANY ($1)`;
 
@@ -60,6 +60,7 @@ export class PeopleService {
     const id = requireId(personId, 'person');
     return this.#end(actor, async (sql) => {
       await sql.query('DELETE FROM console_codes WHERE person_id = $1', [id]);
+      await sql.query('DELETE FROM console_machines WHERE person_id = $1', [id]);
       const person = 'SELECT 1 FROM people WHERE id = $1 FOR NO KEY UPDATE';
       const [found] = await sql.query(person, [id]);
       if (!found) throw notFound('person');

@@ -7,7 +7,8 @@ import { asSql, inTenant, ofNoTenant } from '../database/in-tenant';
 
 /** As the console_session function of the database has it. */
 export const idleMinutes = 30;
-export const isLive = `seen_at > now() - interval '30 minutes' AND created_at > now() - interval '12 hours'`;
+export const isLive = `(machine IS NOT NULL OR seen_at > now() - interval '30 minutes')
+  AND created_at > now() - interval '12 hours'`;
 const sessionsOfPersonMax = 10;
 const sessionsOfTenantMax = 1_000;
 const codeMinutes = 5;
@@ -91,8 +92,7 @@ export async function openSession(
   );
   const tenantId = place?.tenantId;
   if (!tenantId) throw noSuchCode();
-  const key = generateSessionKey();
-  await inTenant(dataSource, tenantId, async (manager) => {
+  const key = await inTenant(dataSource, tenantId, async (manager) => {
     const sql = asSql(manager);
     const [used] = await sql.query<{ personId: string }>(
       `DELETE FROM console_codes WHERE code_hash = $1 AND expires_at > now()
@@ -101,18 +101,29 @@ export async function openSession(
       [codeHash, binding === undefined ? null : keyHash(binding)],
     );
     if (!used) throw noSuchCode();
-    const { personId } = used;
-    await endOldest(sql, tenantId, personId);
-    await sql.query(
-      `INSERT INTO console_sessions (id, tenant_id, person_id, key_hash, created_at, seen_at)
-       VALUES ($1, $2, $3, $4, now(), now())`,
-      [timeOrderedId(), tenantId, personId, keyHash(key)],
-    );
-    await recordOf({ tenantId, personId, traceId }, 'console.sign_in', sql);
+    return addSession(ctx, sql, { tenantId, personId: used.personId, traceId });
   });
   const session = await findSession(ctx, keyHash(key));
   if (!session) throw noSuchCode();
   return { key, session };
+}
+
+/** Adds a session, of a page unless a machine is named, and returns its key. */
+export async function addSession(
+  { keyHash }: ManagementContext,
+  sql: Sql,
+  { tenantId, personId, traceId, machine }: SessionOf & { readonly machine?: string },
+): Promise<string> {
+  const key = generateSessionKey();
+  await endOldest(sql, tenantId, personId);
+  await sql.query(
+    `INSERT INTO console_sessions (id, tenant_id, person_id, key_hash, created_at, seen_at, machine)
+     VALUES ($1, $2, $3, $4, now(), now(), $5)`,
+    [timeOrderedId(), tenantId, personId, keyHash(key), machine ?? null],
+  );
+  const operation = machine === undefined ? 'console.sign_in' : 'console.sign_in_machine';
+  await recordOf({ tenantId, personId, traceId }, operation, sql);
+  return key;
 }
 
 /** Makes room for one more. Sign-ins of one person take turns at its row. */
@@ -162,8 +173,10 @@ export async function endSession(
   });
 }
 
-function recordOf(
-  { tenantId, personId, traceId }: Pick<Session, 'tenantId' | 'personId'> & { traceId: string },
+type SessionOf = Pick<Session, 'tenantId' | 'personId'> & { readonly traceId: string };
+
+export function recordOf(
+  { tenantId, personId, traceId }: SessionOf,
   operation: string,
   sql: Sql,
 ): Promise<void> {

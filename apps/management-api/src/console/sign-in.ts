@@ -1,20 +1,14 @@
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { Express, RequestHandler } from 'express';
-import { inSlices } from '@glovebox/expressions';
 import { invalid, Problem } from '@glovebox/problems';
 import { buildInfo } from '@glovebox/service-host';
-import { isJsonObject, readBody, StrictJson } from '@glovebox/wire';
 import type { ManagementContext } from '../context';
-import { checkMediaType } from '../http/check-media-type';
 import type { ApiRequest } from '../http/request';
-import { BodyRoom } from '../shares/body-room';
 import { Oidc } from './oidc';
+import { readSmallBody } from './read-small-body';
+import { serveMachines } from './serve-machines';
 import { toSessionResponse } from './session.dto';
 import { openSession } from './sessions';
-
-const codeBytesMax = 4 * 1024;
-/** Those who are not signed in yet share the room of one tenant. */
-const nobody = 'not signed in';
 
 /** Serves what the page needs before anybody has signed in, and hides it from the main port. */
 export function serveSignIn(app: NestExpressApplication, ctx: ManagementContext): void {
@@ -34,6 +28,7 @@ export function serveSignIn(app: NestExpressApplication, ctx: ManagementContext)
     openWithCode(ctx, request as ApiRequest).then((body) => response.status(201).json(body), next);
   };
   http.post('/console/sessions', open);
+  serveMachines(http, ctx);
   if (!oidc) return;
   const redirected =
     (work: (request: ApiRequest) => Promise<string>): RequestHandler =>
@@ -52,28 +47,14 @@ export function serveSignIn(app: NestExpressApplication, ctx: ManagementContext)
 }
 
 async function openWithCode(ctx: ManagementContext, request: ApiRequest): Promise<object> {
-  checkMediaType(request);
   ctx.strangers.countSignIn(request);
-  const { code, binding } = await readCode(ctx, request);
-  const { key, session } = await openSession(ctx, { code, binding, traceId: request.traceId });
+  const { code, binding } = await readSmallBody(ctx, request);
+  if (typeof code !== 'string') throw invalid({ code: ['must be the code of a link'] });
+  const { key, session } = await openSession(ctx, {
+    ...{ code, traceId: request.traceId },
+    binding: typeof binding === 'string' ? binding : undefined,
+  });
   return { key, ...toSessionResponse(session) };
-}
-
-async function readCode(
-  { bodies }: ManagementContext,
-  request: ApiRequest,
-): Promise<{ readonly code: string; readonly binding?: string }> {
-  const room = new BodyRoom(bodies, nobody);
-  try {
-    const json = new StrictJson();
-    const bytes = await readBody(request, codeBytesMax, room, json.count);
-    const body = bytes.length === 0 ? {} : await inSlices(json.parse(bytes));
-    const { code, binding } = isJsonObject(body) ? body : {};
-    if (typeof code !== 'string') throw invalid({ code: ['must be the code of a link'] });
-    return typeof binding === 'string' ? { code, binding } : { code };
-  } finally {
-    room.leave();
-  }
 }
 
 const noSuchPath = (): Problem =>

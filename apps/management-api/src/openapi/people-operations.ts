@@ -42,18 +42,21 @@ const session = {
 
 export const peopleAnswers: Schemas = {
   Session: {
-    ...object({
-      id: uuid,
-      person: object({
+    ...object(
+      {
         id: uuid,
-        name: text,
-        role: oneOf(roles),
-        issuer: { ...text, description: '`link`, or the OpenID provider.' },
-        subject: { ...text, description: 'The person there.' },
-      }),
-      created_at: instant,
-      seen_at: { ...instant, description: 'The last request, within a minute.' },
-    }),
+        person: object({
+          id: uuid,
+          name: text,
+          role: oneOf(roles),
+          issuer: { ...text, description: '`link`, or the OpenID provider.' },
+          subject: { ...text, description: 'The person there.' },
+        }),
+        created_at: instant,
+        seen_at: { ...instant, description: 'The last request, within a minute.' },
+      },
+      { machine: { ...text, description: 'That of a command line. Absent: a page.' } },
+    ),
     example: session,
   },
   SessionPage: {

@@ -94,6 +94,7 @@ async function accept(
   // The copy may hold sessions that were signed out of since.
   await database.query('DELETE FROM console_sessions');
   await database.query('DELETE FROM console_codes');
+  await database.query('DELETE FROM console_machines');
   const accepted = await acceptDatabase(database, { lost: !isPromotion });
   // Processes do without: the epoch before is one that the database knows.
   await Promise.all([forgetCachedPayloads(redis), tellMarker(ctx, accepted)]).catch(
