@@ -4,11 +4,11 @@ import { formsOf } from './forms';
 import { Search } from './search';
 
 /** Shorter texts and numbers stand in any answer by chance. */
-export const textBytesMin = 4;
-export const numberLengthMin = 6;
+const textBytesMin = 4;
+const numberLengthMin = 6;
 /** Texts of one call that are looked for, and their bytes. */
-export const textsMax = 300;
-export const textBytesMax = 64 * 1024;
+const textsMax = 300;
+const textBytesMax = 64 * 1024;
 /** Characters of an expression that is shown. Longer ones would make much of an answer. */
 const shownMax = 100;
 

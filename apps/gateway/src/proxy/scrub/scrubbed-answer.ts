@@ -9,7 +9,7 @@ import { Scrubber, type Search } from './search';
 import { scrubbedLines } from './scrubbed-message';
 
 /** An answer of at most this length is searched whole, and sent with its new length in one write. */
-export const heldBytesMax = 256 * 1024;
+const heldBytesMax = 256 * 1024;
 
 const notAskedFor = new Set(['accept-encoding', 'range', 'if-range']);
 
