@@ -402,7 +402,7 @@ export const crossedElsewhere: readonly {
   },
   {
     spec: 'apps/management-api/src/deployments/deployments.spec.ts',
-    title: 'are bounded in bytes: the oldest go, and the newest stays',
+    title: 'are bounded in bytes: the oldest go, and the newest two stay',
     limits: ['deployed-set.deploymentsBytesMax'],
   },
   {
