@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { waitFor } from '@glovebox/testing';
 
 /** The running product as `npm start` describes it. */
 export interface Product {
@@ -113,9 +114,5 @@ export async function reactorOf(
 
 /** Waits until the condition holds. An error counts as "not yet". */
 export async function until(condition: () => Promise<boolean>, withinMs = 10_000): Promise<void> {
-  const deadline = performance.now() + withinMs;
-  while (!(await condition().catch(() => false))) {
-    if (performance.now() > deadline) throw new Error(`not within ${withinMs} ms`);
-    await new Promise((resolve) => setTimeout(resolve, 2));
-  }
+  await waitFor(condition, { timeoutMs: withinMs, intervalMs: 2 });
 }

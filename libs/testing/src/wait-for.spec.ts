@@ -14,4 +14,16 @@ describe('waitFor', () => {
       cause: failure,
     });
   });
+
+  it('waits longer where the process is held up, for as long as it was', async () => {
+    const holdUp = setInterval(() => {
+      const until = performance.now() + 60;
+      while (performance.now() < until);
+    }, 1);
+    let looks = 0;
+    await waitFor(() => (looks += 1) === 5, { timeoutMs: 100 }).finally(() =>
+      clearInterval(holdUp),
+    );
+    expect(looks).toBe(5);
+  });
 });
