@@ -1,3 +1,3 @@
-import { manyFollowers } from './many-followers.cases';
+import { manyFollowers } from './spec-many-followers';
 
 manyFollowers(100);
