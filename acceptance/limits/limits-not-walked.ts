@@ -415,6 +415,28 @@ export const crossedElsewhere: readonly {
     title: 'is shown for the first twenty resources',
     limits: ['putting-in-force.shownConflictsMax'],
   },
+  {
+    spec: 'apps/management-api/src/listeners/listeners.spec.ts',
+    title: 'a sixth listener of a tenant until one of them has ended',
+    limits: ['listeners.service.listenersMax'],
+  },
+  {
+    spec: 'apps/management-api/src/listeners/listeners.spec.ts',
+    title: 'a reading with %s',
+    limits: ['listeners.dto.waitSecondsMax'],
+  },
+  {
+    spec: 'apps/management-api/src/listeners/listeners.spec.ts',
+    title:
+      'one part has at most 20 webhooks and a mebibyte of bodies, but a larger body comes alone',
+    limits: ['listeners.partMax', 'listeners.partBytesMax'],
+  },
+  {
+    spec: 'apps/management-api/src/listeners/listeners.spec.ts',
+    title:
+      'a listener ends when nobody reads, or when it is 10,000 webhooks behind, and nothing of it stays',
+    limits: ['listeners.unheardMax', 'listeners.leaseOfListenerMs'],
+  },
 ];
 
 /** Limits that no request can be made to reach, with the reason. */

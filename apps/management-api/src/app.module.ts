@@ -31,6 +31,8 @@ import { DeploymentsController } from './deployments/deployments.controller';
 import { DeploymentsService } from './deployments/deployments.service';
 import { DryRunsController } from './dry-runs/dry-runs.controller';
 import { DryRunsService } from './dry-runs/dry-runs.service';
+import { ListenersController } from './listeners/listeners.controller';
+import { ListenersService } from './listeners/listeners.service';
 import { LogsController } from './logs/logs.controller';
 import { LogsService } from './logs/logs.service';
 import { OverviewController } from './overview/overview.controller';
@@ -69,6 +71,7 @@ export const controllers: Type[] = [
   ReactorRunsController,
   ProxyRunsController,
   DeliveriesController,
+  ListenersController,
   TenantsController,
   LogsController,
   PeopleController,
@@ -104,6 +107,7 @@ class AppModule {
         RunsService,
         RerunService,
         DeliveriesService,
+        ListenersService,
         TenantsService,
         LogsService,
         PeopleService,

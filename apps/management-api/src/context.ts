@@ -22,6 +22,7 @@ import { Tickets } from '@glovebox/dry-runs';
 import type { ManagementConfig } from './config';
 import { Strangers } from './console/strangers';
 import { DryRunGateway } from './dry-runs/hand-over';
+import { WebhookNews } from './listeners/webhook-news';
 import { createPageShares } from './shares/page-shares';
 import { createBodyShares, type BodyShares } from './shares/body-room';
 import { createDataSource, type SharedDataSource } from './database/data-source';
@@ -55,6 +56,7 @@ export interface ManagementContext {
   readonly headers: ServiceHeaders;
   readonly callLog: CallLog;
   readonly dryRuns: DryRunGateway;
+  readonly webhookNews: WebhookNews;
   close(): Promise<void>;
 }
 
@@ -151,6 +153,7 @@ export async function createManagementContext(
   );
 
   const dryRuns = new DryRunGateway(config.GATEWAY_URL, await Tickets.by(stores.sealer));
+  const webhookNews = new WebhookNews(dataSource);
   const callLog = new CallLog({ sql: ofAllTenants(dataSource), registry, logger });
 
   return {
@@ -182,7 +185,9 @@ export async function createManagementContext(
     headers: new ServiceHeaders(config.HEADER_PREFIXES),
     callLog,
     dryRuns,
+    webhookNews,
     async close() {
+      webhookNews.close();
       callRate?.close();
       revealRate?.close();
       strangers.close();

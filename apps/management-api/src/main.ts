@@ -48,6 +48,7 @@ void runService({
     return {
       stopDelayMs: config.STOP_DELAY_MS,
       async stop() {
+        ctx.webhookNews.close();
         await Promise.all([server, consoleServer].map((each) => each && closeServer(each)));
         await ctx.close();
         await ops.close();

@@ -173,6 +173,10 @@ export const operations: readonly Operation[] = [
     body: (ids) => ({ proxy_id: ids.proxy, request: {} }),
   },
 
+  { method: 'post', path: '/webhook-listeners', permission: 'log:read' },
+  { method: 'get', path: '/webhook-listeners/:id/webhooks', permission: 'log:read' },
+  { method: 'delete', path: '/webhook-listeners/:id', permission: 'log:read' },
+
   { method: 'post', path: '/proxies', permission: 'proxy:create', body: proxy },
   { method: 'get', path: '/proxies', permission: 'proxy:read' },
   { method: 'get', path: '/proxies/:id', permission: 'proxy:read' },
@@ -231,6 +235,8 @@ export function urlOf({ path }: Operation, ids: Ids, other?: string): string {
     calls: ids.run,
     runs: ids.run,
     'webhook-deliveries': ids.run,
+    // Nobody listens.
+    'webhook-listeners': ids.run,
     // Nobody is signed in.
     sessions: ids.run,
     people: ids.run,

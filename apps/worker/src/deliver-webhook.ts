@@ -1,4 +1,3 @@
-import { createHmac } from 'node:crypto';
 import { timeOfId } from '@glovebox/database';
 import type { TenantDefinition } from '@glovebox/definitions';
 import { EgressUnreachable, hopHeader } from '@glovebox/egress';
@@ -9,6 +8,8 @@ import {
   givePlaceBack,
   openDelivery,
   recordVerdict,
+  signingSecrets,
+  webhookHeaders,
   type Attempt,
   type ClaimedDelivery,
   type OpenedDelivery,
@@ -81,9 +82,7 @@ async function attempt(
   attempts: number,
 ): Promise<Attempted> {
   const now = Date.now();
-  const secrets = tenant.webhookSecrets
-    .filter(({ until }) => until === null || Date.parse(until) > now)
-    .map(({ secret }) => secret);
+  const secrets = signingSecrets(tenant, now);
   const timestamp = Math.floor(now / 1_000);
   const retriesLeft = retriesMax - (attempts - 1);
   const made = (outcome: Attempt['outcome'], more: Partial<Attempt> = {}): Attempt => ({
@@ -133,28 +132,4 @@ function retryAfterMs(header: string | undefined, now: number): number {
   if (header === undefined) return 0;
   const asked = /^\d+$/.test(header) ? Number(header) * 1_000 : Date.parse(header) - now;
   return Number.isFinite(asked) ? Math.min(Math.max(asked, 0), retryAfterMaxMs) : 0;
-}
-
-interface SignedWebhook {
-  readonly id: string;
-  readonly timestamp: number;
-  readonly body: string;
-}
-
-/** Headers of Standard Webhooks: one signature for each valid secret, the newest first. */
-export function webhookHeaders(
-  { id, timestamp, body }: SignedWebhook,
-  secrets: readonly string[],
-): Record<string, string> {
-  const signed = `${id}.${timestamp}.${body}`;
-  const signatures = secrets.map((secret) => {
-    const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
-    return `v1,${createHmac('sha256', key).update(signed).digest('base64')}`;
-  });
-  return {
-    'content-type': 'application/json',
-    'webhook-id': id,
-    'webhook-timestamp': String(timestamp),
-    'webhook-signature': signatures.join(' '),
-  };
 }

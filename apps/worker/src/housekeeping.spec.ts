@@ -27,6 +27,8 @@ const tables = [
   'gone_tokens',
   'code_texts',
   'captures',
+  'webhook_listeners',
+  'listened_webhooks',
 ];
 
 beforeAll(async () => {
@@ -526,6 +528,25 @@ it('captured calls go after a day, and with their tenant', async () => {
   await waitFor(async () => (await left('captures', 'tenant_id')).length === 1);
   expect((await left('captures', 'trace_id')).sort()).toEqual(['1 hour', '23 hours']);
   expect(await left('captures', 'tenant_id')).toEqual([neighbour]);
+});
+
+it('listeners to webhooks go with their lease, and what they did not hear with them', async () => {
+  await worker.admin.query(
+    `INSERT INTO webhook_listeners (id, tenant_id, application_id, lease_until)
+     SELECT ('00000000-0000-4000-8000-00000000000' || nth)::uuid, $1, $1,
+       now() + (nth - 1) * interval '1 minute' FROM generate_series(0, 2) nth`,
+    [worker.tenantId],
+  );
+  await worker.admin.query(
+    `INSERT INTO listened_webhooks (listener_id, tenant_id, delivery_id)
+     SELECT ('00000000-0000-4000-8000-00000000000' || nth)::uuid, $1, $1 FROM generate_series(0, 3) nth`,
+    [worker.tenantId],
+  );
+  const alive = ['00000000-0000-4000-8000-000000000002'];
+  await keepHouse(async () => (await left('listened_webhooks', 'listener_id')).length === 1);
+  await waitFor(async () => (await left('webhook_listeners', 'id')).length === 1);
+  expect(await left('listened_webhooks', 'listener_id')).toEqual(alive);
+  expect(await left('webhook_listeners', 'id')).toEqual(alive);
 });
 
 it('housekeeping that is told to stop begins no further part', async () => {

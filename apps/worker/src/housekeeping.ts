@@ -61,6 +61,8 @@ const works = (config: WorkerConfig): readonly Work[] => [
     everyMs: 10 * minuteMs,
     deletePart: byOwner('delete_ended_sessions'),
   },
+  /** Listeners to webhooks whose lease is over, and what they did not hear. */
+  { name: 'ended_listeners', everyMs: minuteMs, deletePart: byOwner('delete_ended_listeners') },
   { name: 'failing_paths', everyMs: 10 * minuteMs, deletePart: forgetFailingPaths },
   /** The results of ended webhooks, a day later. The rest of the row stays in the log. */
   { name: 'ended_bodies', everyMs: 10 * minuteMs, deletePart: byOwner('erase_ended_bodies') },

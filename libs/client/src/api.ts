@@ -865,6 +865,66 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/webhook-listeners": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Get copies of the webhooks that are made from now on
+         * @description Needs a rule on `/` with `log:read` and the transform `reveal`: webhooks show data. The originals go to their receivers. A tenant has at most 5 listeners at the same time. One ends 60 s after its last reading. Needs the permission `log:read`.
+         */
+        post: operations["startWebhookListener"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhook-listeners/{id}/webhooks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Wait for webhooks, and get copies of them
+         * @description Needs a rule on `/` with `log:read` and the transform `reveal`: webhooks show data. Answers as soon as there is one, with at most 20, and renews the lease. The same `after` gives the same copies again. 404 where the lease is over, or where more than 10,000 webhooks wait for the listener: begin a new one. Each copy is a line of the audit log. Needs the permission `log:read`.
+         */
+        get: operations["listenToWebhooks"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhook-listeners/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * End a listener to webhooks
+         * @description Needs the permission `log:read`.
+         */
+        delete: operations["endWebhookListener"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/tenants/self": {
         parameters: {
             query?: never;
@@ -3634,6 +3694,91 @@ export interface components {
         };
         /**
          * @example {
+         *       "id": "019b7a3e-52c0-7c1a-9f3b-2d4e5f607182",
+         *       "after": "0",
+         *       "lease_seconds": 60
+         *     }
+         */
+        WebhookListener: {
+            /**
+             * Format: uuid
+             * @description The id.
+             */
+            id: string;
+            /** @description The cursor of the first reading. */
+            after: string;
+            /** @description How long the listener lasts from each reading on. */
+            lease_seconds: number;
+            /**
+             * Format: uuid
+             * @description It gets webhooks of this reactor alone.
+             */
+            reactor_id?: string;
+        };
+        /**
+         * @example {
+         *       "after": "1",
+         *       "data": [
+         *         {
+         *           "id": "0f8fad5b-d9cb-469f-a165-70867728950e",
+         *           "webhook_id": "msg_0f8fad5b-d9cb-469f-a165-70867728950e",
+         *           "reactor_id": "6f0d6d3a-5c0b-4b3e-9d0c-0a4c1e1f7a10",
+         *           "created_at": "2026-01-31T12:00:00.000Z",
+         *           "headers": {
+         *             "content-type": "application/json",
+         *             "webhook-id": "msg_0f8fad5b-d9cb-469f-a165-70867728950e",
+         *             "webhook-timestamp": "1767225600",
+         *             "webhook-signature": "v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4="
+         *           },
+         *           "body": "{\"raw\":{\"last4\":\"4242\"}}"
+         *         }
+         *       ]
+         *     }
+         */
+        WebhookCopies: {
+            /** @description The cursor of the next reading: it confirms these copies. */
+            after: string;
+            /** @description The copies, in their order. */
+            data: {
+                /**
+                 * Format: uuid
+                 * @description The id.
+                 */
+                id: string;
+                /** @description The `webhook-id` of every attempt. */
+                webhook_id: string;
+                /**
+                 * Format: date-time
+                 * @description When it was made.
+                 */
+                created_at: string;
+                /**
+                 * Format: uuid
+                 * @description The reactor.
+                 */
+                reactor_id?: string;
+                /** @description Those of Standard Webhooks, signed anew for each reading. */
+                headers?: {
+                    /** @description JSON. */
+                    "content-type": string;
+                    /** @description The same in every attempt. */
+                    "webhook-id": string;
+                    /** @description Seconds since 1970. */
+                    "webhook-timestamp": string;
+                    /** @description One for each valid secret. */
+                    "webhook-signature": string;
+                };
+                /** @description The same bytes as in the original. */
+                body?: string;
+                /**
+                 * @description Why there is no body: the data of a token in it is gone, or whoever opened it may not open it now.
+                 * @enum {string}
+                 */
+                withheld?: "gone" | "refused";
+            }[];
+        };
+        /**
+         * @example {
          *       "status": "completed",
          *       "result": {
          *         "raw": {
@@ -5861,6 +6006,13 @@ export interface components {
             limit?: number;
             /** @description Whether they are counted alone. */
             dry_run?: boolean;
+        };
+        StartListener: {
+            /**
+             * Format: uuid
+             * @description The reactor.
+             */
+            reactor_id?: string;
         };
         UpdateTenant: {
             /** @description A name for people. It need not be unique. */
@@ -10430,6 +10582,148 @@ export interface operations {
             415: components["responses"]["unsupported_media_type"];
             422: components["responses"]["idempotency_key_reused"];
             429: components["responses"]["rate_limited.share_exhausted"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["newer_definition.service_unavailable"];
+        };
+    };
+    startWebhookListener: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A call with a key and body that were sent before is not executed again. */
+                "SVC-IDEMPOTENCY-KEY"?: components["parameters"]["idempotencyKey"];
+                /** @description Whether members of the body that nothing reads are refused. */
+                "SVC-STRICT"?: components["parameters"]["strict"];
+                /** @description Returned in the answer and written to the log. */
+                "SVC-TRACE-ID"?: components["parameters"]["traceId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["StartListener"];
+            };
+        };
+        responses: {
+            /** @description Get copies of the webhooks that are made from now on */
+            201: {
+                headers: {
+                    "SVC-TRACE-ID": components["headers"]["SVC-TRACE-ID"];
+                    "SVC-IDEMPOTENT-REPLAY": components["headers"]["SVC-IDEMPOTENT-REPLAY"];
+                    "SVC-UNKNOWN-MEMBERS": components["headers"]["SVC-UNKNOWN-MEMBERS"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "019b7a3e-52c0-7c1a-9f3b-2d4e5f607182",
+                     *       "after": "0",
+                     *       "lease_seconds": 60
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WebhookListener"];
+                };
+            };
+            400: components["responses"]["invalid_json.invalid_request.loop_detected.validation_failed"];
+            401: components["responses"]["invalid_api_key"];
+            403: components["responses"]["permission_denied"];
+            409: components["responses"]["request_in_progress"];
+            413: components["responses"]["payload_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["idempotency_key_reused"];
+            429: components["responses"]["rate_limited.share_exhausted"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["newer_definition.service_unavailable"];
+        };
+    };
+    listenToWebhooks: {
+        parameters: {
+            query?: {
+                /** @description The cursor of the answer before. It confirms the copies of that answer. */
+                after?: string;
+                /** @description How many seconds to wait for a webhook. */
+                wait?: number;
+            };
+            header?: {
+                /** @description Returned in the answer and written to the log. */
+                "SVC-TRACE-ID"?: components["parameters"]["traceId"];
+            };
+            path: {
+                /** @description The id. */
+                id: components["parameters"]["id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Wait for webhooks, and get copies of them */
+            200: {
+                headers: {
+                    "SVC-TRACE-ID": components["headers"]["SVC-TRACE-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "after": "1",
+                     *       "data": [
+                     *         {
+                     *           "id": "0f8fad5b-d9cb-469f-a165-70867728950e",
+                     *           "webhook_id": "msg_0f8fad5b-d9cb-469f-a165-70867728950e",
+                     *           "reactor_id": "6f0d6d3a-5c0b-4b3e-9d0c-0a4c1e1f7a10",
+                     *           "created_at": "2026-01-31T12:00:00.000Z",
+                     *           "headers": {
+                     *             "content-type": "application/json",
+                     *             "webhook-id": "msg_0f8fad5b-d9cb-469f-a165-70867728950e",
+                     *             "webhook-timestamp": "1767225600",
+                     *             "webhook-signature": "v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4="
+                     *           },
+                     *           "body": "{\"raw\":{\"last4\":\"4242\"}}"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WebhookCopies"];
+                };
+            };
+            400: components["responses"]["invalid_request.loop_detected.validation_failed"];
+            401: components["responses"]["invalid_api_key"];
+            403: components["responses"]["permission_denied"];
+            404: components["responses"]["not_found"];
+            429: components["responses"]["rate_limited.share_exhausted"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["newer_definition.service_unavailable"];
+        };
+    };
+    endWebhookListener: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Returned in the answer and written to the log. */
+                "SVC-TRACE-ID"?: components["parameters"]["traceId"];
+            };
+            path: {
+                /** @description The id. */
+                id: components["parameters"]["id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description End a listener to webhooks */
+            204: {
+                headers: {
+                    "SVC-TRACE-ID": components["headers"]["SVC-TRACE-ID"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["invalid_request.loop_detected"];
+            401: components["responses"]["invalid_api_key"];
+            403: components["responses"]["permission_denied"];
+            404: components["responses"]["not_found"];
+            429: components["responses"]["rate_limited"];
             500: components["responses"]["internal_error"];
             503: components["responses"]["newer_definition.service_unavailable"];
         };

@@ -67,6 +67,18 @@ export {
   type HeldOfTenant,
 } from './held-rows';
 export { openKeptRun, type Keeping, type KeptRun } from './kept-arguments';
+export {
+  addListener,
+  endListener,
+  leaseOfListenerMs,
+  listenersWithNews,
+  nextPart,
+  partMax,
+  renewListener,
+  unheardMax,
+  type ListenedWebhook,
+  type Listener,
+} from './listeners';
 export { remindOfRuns, runQueue, workerAliveKey } from './reminders';
 export { replayableDeliveries, requeue, requeueable, sendNow } from './replay-deliveries';
 export type { Arguments } from './run-columns';
@@ -89,6 +101,7 @@ export {
   type OpenedRun,
   type ReleaseReason,
 } from './run-queue';
+export { signingSecrets, webhookHeaders } from './sign-webhook';
 export {
   countedRowsMax,
   countWaiting,

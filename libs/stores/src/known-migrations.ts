@@ -16,6 +16,7 @@ export const knownMigrations: readonly string[] = [
   'AddSlugs0000000000014',
   'KeepDeployments0000000000015',
   'KeepBundles0000000000016',
+  'ListenToWebhooks0000000000018',
   'SignInMachines0000000000019',
   'NameProjects0000000000020',
   'BindTokensToDestinations0000000000021',

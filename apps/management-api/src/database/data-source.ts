@@ -20,6 +20,7 @@ import { EndPeopleAndCountByBucket0000000000013 } from '../migrations/0013-end-p
 import { AddSlugs0000000000014 } from '../migrations/0014-add-slugs';
 import { KeepDeployments0000000000015 } from '../migrations/0015-keep-deployments';
 import { KeepBundles0000000000016 } from '../migrations/0016-keep-bundles';
+import { ListenToWebhooks0000000000018 } from '../migrations/0018-listen-to-webhooks';
 import { SignInMachines0000000000019 } from '../migrations/0019-sign-in-machines';
 import { NameProjects0000000000020 } from '../migrations/0020-name-projects';
 import { BindTokensToDestinations0000000000021 } from '../migrations/0021-bind-tokens-to-destinations';
@@ -51,6 +52,7 @@ export const migrations = [
   AddSlugs0000000000014,
   KeepDeployments0000000000015,
   KeepBundles0000000000016,
+  ListenToWebhooks0000000000018,
   SignInMachines0000000000019,
   NameProjects0000000000020,
   BindTokensToDestinations0000000000021,

@@ -14,6 +14,7 @@ import { callAnswers } from './call-answer-schemas';
 import { codeAnswers } from './code-operations';
 import { deploymentAnswers } from './deployment-operations';
 import { captureAnswers } from './capture-operations';
+import { listenerAnswers } from './listener-operations';
 import { peopleAnswers } from './people-operations';
 import { dryRunAnswers } from './dry-run-operations';
 import { messagesMax, pageEntriesMax, usedTokensMax } from './answer-bounds';
@@ -385,6 +386,7 @@ export const answers: Schemas = {
   ...deploymentAnswers,
   ...codeAnswers,
   ...captureAnswers,
+  ...listenerAnswers,
   ...dryRunAnswers,
   ...callAnswers,
   ...peopleAnswers,

@@ -10,6 +10,7 @@ import { callOperations } from './call-operations';
 import { codeOperations } from './code-operations';
 import { deploymentOperations } from './deployment-operations';
 import { captureOperations } from './capture-operations';
+import { listenerOperations } from './listener-operations';
 import { dryRunOperations } from './dry-run-operations';
 import { peopleOperations } from './people-operations';
 import { runOperations } from './run-operations';
@@ -304,6 +305,7 @@ export const operations: Readonly<Record<string, OperationText>> = {
   ...deploymentOperations,
   ...codeOperations,
   ...captureOperations,
+  ...listenerOperations,
   ...dryRunOperations,
   ...callOperations,
   ...peopleOperations,

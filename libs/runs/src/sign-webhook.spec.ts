@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { compileFunction } from 'node:vm';
-import { webhookHeaders } from './deliver-webhook';
+import { webhookHeaders } from './sign-webhook';
 
 type IsGenuine = (headers: Record<string, string>, body: string, secret: string) => boolean;
 
