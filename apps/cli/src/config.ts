@@ -1,4 +1,4 @@
-const keyVariables = ['GLOVEBOX_KEY', 'GLOVEBOX_PRIVATE_KEY'];
+const keyVariables = ['GLOVEBOX_KEY', 'GLOVEBOX_PRIVATE_KEY', 'GLOVEBOX_WEBHOOK_SECRET'];
 
 /** The environment of the program. Programs that it starts inherit no keys. */
 export function takeEnvironment(): NodeJS.ProcessEnv {

@@ -13,7 +13,7 @@ Exit codes:
   4 Glovebox refused it · 5 no answer · 6 changed by others meanwhile, nothing written · 130 interrupted
 
 Environment:
-  GLOVEBOX_KEY, GLOVEBOX_PRIVATE_KEY, GLOVEBOX_URL, GLOVEBOX_PROFILE, NO_COLOR, FORCE_COLOR`;
+  GLOVEBOX_KEY, GLOVEBOX_PRIVATE_KEY, GLOVEBOX_WEBHOOK_SECRET, GLOVEBOX_URL, GLOVEBOX_PROFILE, NO_COLOR, FORCE_COLOR`;
 
 export function programOf(contextFor: (options: GlobalOptions) => Context): Command {
   const program = new Command('glovebox')
@@ -87,6 +87,13 @@ export function programOf(contextFor: (options: GlobalOptions) => Context): Comm
     .option('--name <name>', 'only those of this reactor or proxy')
     .option('--trace-id <id>', 'only those of this call')
     .option('--since <minutes>', 'how far back to begin', '10');
+  add('listen', 'copies of webhooks for a port of this machine', async () => {
+    return (await import('./commands/listen')).listen;
+  })
+    .requiredOption('--forward-to <url>', 'where to: 3000, localhost:3000/hooks or a URL')
+    .option('--name <name>', 'only webhooks of this reactor')
+    .option('--no-verify', 'forward without verifying signatures')
+    .option('--allow-http', 'forward through a network in the clear');
   add('diff', 'what push would change', async () => (await import('./commands/diff')).diff).option(
     '--exit-code',
     '1 where files and deployment differ',

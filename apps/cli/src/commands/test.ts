@@ -169,7 +169,12 @@ async function runTests(
   files: readonly string[],
   socket: string,
 ): Promise<number | null> {
-  const { GLOVEBOX_KEY: _, GLOVEBOX_PRIVATE_KEY: __, ...others } = env;
+  const {
+    GLOVEBOX_KEY: _,
+    GLOVEBOX_PRIVATE_KEY: __,
+    GLOVEBOX_WEBHOOK_SECRET: ___,
+    ...others
+  } = env;
   const args = [
     '--enable-source-maps',
     '--test',
