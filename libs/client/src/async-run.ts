@@ -5,8 +5,6 @@ import type { Glovebox } from './glovebox';
 
 export type ReactorResponse = components['schemas']['ReactorResponse'];
 
-type Ended = components['schemas']['RunResult'];
-
 const firstWaitMs = 100;
 const longestWaitMs = 5_000;
 
@@ -19,22 +17,17 @@ export class AsyncRun {
   ) {}
 
   /** Waits for the result, and throws the error of a run that failed. Kept for 24 hours. */
-  async result(options: CallOptions = {}): Promise<ReactorResponse> {
-    const { status, result, error } = await this.ended(options);
-    if (status === 'completed') return result as ReactorResponse;
-    throw errorOf(error as NonNullable<typeof error>);
-  }
-
-  /** Waits for the end, and answers how it ended. `retries` are those of each question. */
-  async ended({ signal, timeoutMs = 240_000, retries }: CallOptions = {}): Promise<Ended> {
+  async result({ signal, timeoutMs = 240_000 }: CallOptions = {}): Promise<ReactorResponse> {
     const timeout = AbortSignal.timeout(timeoutMs);
     const either = signal ? AbortSignal.any([signal, timeout]) : timeout;
-    const params = { path: { id: this.reactorId, request_id: this.id } };
+    const path = { id: this.reactorId, request_id: this.id };
     for (let waitMs = firstWaitMs; ; waitMs = Math.min(longestWaitMs, waitMs * 1.5)) {
-      const now = await this.glovebox.get('/reactors/{id}/results/{request_id}', {
-        ...{ params, signal: either, retries },
-      });
-      if (now.status !== 'pending') return now;
+      const { status, result, error } = await this.glovebox.get(
+        '/reactors/{id}/results/{request_id}',
+        { params: { path }, signal: either },
+      );
+      if (status === 'completed') return result as ReactorResponse;
+      if (error) throw errorOf(error);
       await pause(waitMs, either);
     }
   }

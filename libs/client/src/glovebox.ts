@@ -27,6 +27,7 @@ interface KeyedOptions extends CallOptions {
 }
 
 type Api = Client<paths, 'application/json'>;
+type Untyped = (...args: unknown[]) => Promise<{ data: unknown }>;
 type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 type Answer<Path extends ClientPathsWithMethod<Api, How>, How extends Method> = MethodResponse<
   Api,
@@ -166,9 +167,7 @@ export class Glovebox {
   #calling<How extends Method>(method: How): Calling<How> {
     const call = async (path: string, init: KeyedOptions & Record<string, unknown> = {}) => {
       const { timeoutMs, retries, idempotencyKey, ...rest } = init;
-      const request = this.api.request as unknown as (
-        ...args: unknown[]
-      ) => Promise<{ data: unknown }>;
+      const request = this.api.request as unknown as Untyped;
       const own = { timeoutMs, retries, idempotencyKey };
       const fetch = (one: Request): Promise<Response> => this.#send(one, own);
       return (await request(method, path, { ...rest, fetch })).data;
@@ -181,8 +180,7 @@ export class Glovebox {
     const headers = new Headers(request.headers);
     const hasBody = ['POST', 'PUT', 'PATCH'].includes(method);
     if (hasBody) {
-      if (!headers.has('SVC-STRICT'))
-        headers.set('SVC-STRICT', String(this.options.strict ?? true));
+      headers.set('SVC-STRICT', headers.get('SVC-STRICT') ?? String(this.options.strict ?? true));
       const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json';
       headers.set('Content-Type', type);
     }
@@ -200,13 +198,10 @@ export class Glovebox {
   }
 
   #limits({ timeoutMs, retries, signal }: CallOptions): CallOptions {
-    const { options } = this;
-    const signals = [signal, options.signal].filter((one) => one !== undefined);
-    return {
-      ...(signals.length > 0 && { signal: AbortSignal.any(signals) }),
-      timeoutMs: timeoutMs ?? options.timeoutMs,
-      retries: retries ?? options.retries,
-    };
+    const { timeoutMs: wholeMs, retries: most, signal: all } = this.options;
+    const either = signal && all ? AbortSignal.any([signal, all]) : (signal ?? all);
+    const ended = either && { signal: either };
+    return { ...ended, timeoutMs: timeoutMs ?? wholeMs, retries: retries ?? most };
   }
 
   get #fetch(): typeof globalThis.fetch {

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { components } from '@glovebox/client';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { components, Glovebox } from '@glovebox/client';
 import type { Context } from '../context';
 import { Failure, usage } from '../failure';
 import { findByName } from '../find-by-name';
@@ -14,8 +15,8 @@ interface InvokeOptions {
   readonly idempotencyKey?: string;
 }
 
-/** Results are kept for a day. */
-const longestRunMs = 24 * 60 * 60_000;
+const firstWaitMs = 100;
+const longestWaitMs = 2_000;
 /** So that a restart of Glovebox does not end the wait. */
 const retriesOfWait = 10;
 
@@ -41,17 +42,24 @@ export async function invoke(context: Context, options: InvokeOptions, name: str
   const body = { args, callback_url: callbackUrl, ...timeout };
   const run = await api.reactAsync(id, body, { idempotencyKey });
   terminal.say(terminal.paint('dim', `run ${run.id}`));
-  const waiting = run
-    .ended({ signal, timeoutMs: longestRunMs, retries: retriesOfWait })
-    .catch((error: unknown) => {
-      throw signal.aborted
-        ? new Failure('interrupted', `Run ${run.id} goes on without you.`)
-        : error;
-    });
+  const waiting = endOf(context, api, id, run.id).catch((error: unknown) => {
+    const leaves = new Failure('interrupted', `Run ${run.id} goes on without you.`);
+    throw signal.aborted ? leaves : error;
+  });
   const ended = await terminal.progress(`waiting for run ${run.id}`, waiting);
   const shown = ended.status === 'completed' ? ended.result : ended.error;
   terminal.result({ run_id: run.id, ...ended }, () => plain(JSON.stringify(shown, null, 2)));
   if (ended.status === 'failed') throw new Failure('failed', `Run ${run.id} failed.`);
+}
+
+async function endOf({ signal }: Context, api: Glovebox, reactorId: string, runId: string) {
+  const params = { path: { id: reactorId, request_id: runId } };
+  for (let waitMs = firstWaitMs; ; waitMs = Math.min(longestWaitMs, waitMs * 1.5)) {
+    const path = '/reactors/{id}/results/{request_id}';
+    const now = await api.get(path, { params, retries: retriesOfWait });
+    if (now.status !== 'pending') return now;
+    await sleep(waitMs, undefined, { signal });
+  }
 }
 
 async function idOf(context: Context, name: string): Promise<string> {
