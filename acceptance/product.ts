@@ -9,6 +9,7 @@ export interface Product {
   readonly adminKey: string;
   readonly privateKey: string;
   readonly secondTenant: { readonly adminKey: string; readonly privateKey: string };
+  readonly forwardUrl: string;
   readonly databaseUrl: string;
   readonly redisUrl: string;
   readonly pids: Readonly<Record<string, number>>;

@@ -1,24 +1,29 @@
 import type { Glovebox } from '@glovebox/client';
 import { Failure } from './failure';
 
-export interface Found {
-  readonly kind: 'reactor' | 'proxy';
+const paths = { reactor: '/reactors', proxy: '/proxies', application: '/applications' } as const;
+
+type Kind = keyof typeof paths;
+
+export const callable = ['reactor', 'proxy'] as const;
+
+export interface Found<Of extends Kind = (typeof callable)[number]> {
+  readonly kind: Of;
   readonly id: string;
 }
 
 const uuid = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
-const paths = { reactor: '/reactors', proxy: '/proxies' } as const;
-const kinds = ['reactor', 'proxy'] as const;
 
-/** A deployed reactor or proxy by its slug, or by its id. */
-export async function findByName(
+/** A deployed resource by its slug, or by its id. */
+export async function findByName<Of extends Kind>(
   api: Glovebox,
   name: string,
-  wanted: readonly Found['kind'][] = kinds,
-): Promise<Found> {
+  wanted: readonly Of[],
+): Promise<Found<Of>> {
   const query = uuid.test(name) ? { id: [name] } : { slug: name };
   for (const kind of wanted) {
-    const { data } = await api.get(paths[kind], { params: { query } });
+    const path: (typeof paths)[Kind] = paths[kind];
+    const { data } = await api.get(path, { params: { query } });
     const [found] = data;
     if (found) return { kind, id: found.id };
   }

@@ -78,6 +78,12 @@ export function programOf(contextFor: (options: GlobalOptions) => Context): Comm
     .option('--callback-url <url>', 'with --async: where the webhook goes')
     .option('--timeout-ms <ms>', 'with --async: how long it may run')
     .option('--idempotency-key <key>', 'a call with the same key is carried out once');
+  add('run <command...>', 'run a command whose requests go through Glovebox', async () => {
+    return (await import('./commands/run')).run;
+  })
+    .usage('[options] -- <command...>')
+    .option('--as <application>', 'whose tokens it may use')
+    .option('--forward <url>', 'where Glovebox listens for forward mode');
   add('logs', 'calls and runs, one line each', async () => {
     return (await import('./commands/logs')).logs;
   })

@@ -80,7 +80,7 @@ export async function rollback(
 async function theOneBefore(context: Context): Promise<string> {
   const all = await newest(context, listedMax);
   const folder = projectAround(context.cwd);
-  const project = folder === undefined ? all[0]?.project : readProjectFile(folder);
+  const project = folder === undefined ? all[0]?.project : readProjectFile(folder).project;
   const kept = all.filter((one) => one.project === project);
   let inForce = 0;
   for (let back = kept[0]?.rollback_of; back !== undefined; back = kept[inForce]?.rollback_of) {

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Glovebox } from '@glovebox/client';
 import type { Context } from '../context';
 import { usage } from '../failure';
-import { findByName, type Found } from '../find-by-name';
+import { callable, findByName, type Found } from '../find-by-name';
 import { plain } from '../terminal';
 
 interface LogsOptions {
@@ -41,7 +41,7 @@ export async function logs(context: Context, options: LogsOptions): Promise<void
   const minutes = Number(options.since);
   if (!(minutes >= 0 && minutes <= 60 * 24 * 30)) throw usage('--since is a number of minutes.');
   const api = context.api();
-  const found = name === undefined ? undefined : await findByName(api, name);
+  const found = name === undefined ? undefined : await findByName(api, name, callable);
   const since = Date.now() - minutes * 60_000;
   const sources = ofKinds(only).map(
     (kind) => new Source(api, kind, queryOf(kind, found, traceId), since),

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { findByName } from '../find-by-name';
+import { callable, findByName } from '../find-by-name';
 import { consoleOf } from '../console-address';
 import type { Context } from '../context';
 
@@ -16,7 +16,7 @@ const openers: Readonly<Partial<Record<NodeJS.Platform, readonly string[]>>> = {
 export async function open(context: Context, { print }: OpenOptions, name?: string): Promise<void> {
   const { terminal } = context;
   const base = consoleOf(context, context.connection().url);
-  const found = name === undefined ? undefined : await findByName(context.api(), name);
+  const found = name === undefined ? undefined : await findByName(context.api(), name, callable);
   const url = found
     ? `${base}/${found.kind === 'reactor' ? 'reactors' : 'proxies'}/${found.id}`
     : base;

@@ -23,7 +23,7 @@ export async function push(context: Context, options: PushOptions): Promise<void
   const locals: LocalItem[] = [];
   for (const files of readProject(root)) locals.push(await itemOf(root, files, env));
   const { message, dryRun = false, prune = false, force = false } = options;
-  const project = readProjectFile(root);
+  const { project } = readProjectFile(root);
   const body = {
     ...(message === undefined ? {} : { message }),
     ...(project === undefined ? {} : { project }),

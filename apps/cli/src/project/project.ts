@@ -1,6 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { usage } from '../failure';
+import { isOwnName } from '../run/environment';
 import { refuseOtherSecrets } from './steps';
 import { Secret, YamlFile, type Path } from './yaml-file';
 import { readValueFile } from './value-file';
@@ -72,16 +73,44 @@ export function projectAround(cwd: string): string | undefined {
   }
 }
 
-/** The name of the folder among those that deploy to the tenant. */
-export function readProjectFile(root: string): string | undefined {
+/** What glovebox.yaml says. */
+export interface ProjectFile {
+  /** The name of the folder among those that deploy to the tenant. */
+  readonly project: string | undefined;
+  /** Whose tokens a command of `glovebox run` may use. */
+  readonly runsAs: string | undefined;
+  /** Variables of that command: expressions in the place of secrets. */
+  readonly env: Readonly<Record<string, string>>;
+}
+
+export function readProjectFile(root: string): ProjectFile {
   const yaml = YamlFile.read(root, projectFile);
-  const members = mapOf(yaml, yaml.value ?? {}, [], ['version', 'project']);
+  const members = mapOf(yaml, yaml.value ?? {}, [], ['version', 'project', 'run', 'env']);
   if ((members.version ?? 1) !== 1) {
     throw yaml.failAt(['version'], 'this version of glovebox knows version 1 alone');
   }
   const project = textOf(yaml, members, 'project');
-  if (project === undefined || slugForm.test(project)) return project;
-  throw yaml.failAt(['project'], `is made as a slug is: ${slugRule}`);
+  if (project !== undefined && !slugForm.test(project)) {
+    throw yaml.failAt(['project'], `is made as a slug is: ${slugRule}`);
+  }
+  const { application } = mapOf(yaml, members.run ?? {}, ['run'], ['application']);
+  if (application !== undefined && typeof application !== 'string') {
+    throw yaml.failAt(['run', 'application'], 'must be a text');
+  }
+  return { project, runsAs: application, env: placeholdersOf(yaml, members.env) };
+}
+
+function placeholdersOf(yaml: YamlFile, given: unknown): Readonly<Record<string, string>> {
+  const entries = Object.entries(mapOf(yaml, given ?? {}, ['env'])).map(([name, value]) => {
+    const fail = (why: string) => yaml.failAt(['env', name], why);
+    if (!/^[A-Za-z_]\w*$/.test(name)) throw fail(`"${name}" is no name of a variable`);
+    if (isOwnName(name)) throw fail('`glovebox run` sets this variable itself');
+    if (typeof value !== 'string' || !/\{\{.*\}\}/s.test(value)) {
+      throw fail('must be a text with an expression: "{{ token_id }}"');
+    }
+    return [name, value] as const;
+  });
+  return Object.fromEntries(entries);
 }
 
 const slugForm = /^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/;
