@@ -5115,7 +5115,7 @@ export interface components {
              * @description The stable name of the error. Decide by it.
              * @enum {string}
              */
-            code: "validation_failed" | "invalid_json" | "invalid_request" | "loop_detected" | "proxy_key_missing" | "invalid_expression" | "unknown_token" | "invalid_api_key" | "permission_denied" | "forward_denied" | "destination_not_allowed" | "not_found" | "method_not_allowed" | "proxy_authentication_required" | "conflict" | "deployment_conflict" | "request_in_progress" | "changed_meanwhile" | "application_gone" | "data_gone" | "precondition_failed" | "payload_too_large" | "unsupported_media_type" | "invalid_code" | "idempotency_key_reused" | "rate_limited" | "share_exhausted" | "internal_error" | "reactor_error" | "invalid_reactor_result" | "reactor_crashed" | "run_interrupted" | "destination_unreachable" | "destination_answer_invalid" | "destination_busy" | "no_capacity" | "newer_definition" | "service_unavailable" | "reactor_timeout" | "destination_timeout";
+            code: "validation_failed" | "invalid_json" | "invalid_request" | "loop_detected" | "proxy_key_missing" | "invalid_expression" | "unknown_token" | "invalid_api_key" | "permission_denied" | "destination_not_allowed" | "not_found" | "method_not_allowed" | "conflict" | "deployment_conflict" | "request_in_progress" | "changed_meanwhile" | "application_gone" | "data_gone" | "precondition_failed" | "payload_too_large" | "unsupported_media_type" | "invalid_code" | "idempotency_key_reused" | "rate_limited" | "share_exhausted" | "internal_error" | "reactor_error" | "invalid_reactor_result" | "reactor_crashed" | "run_interrupted" | "destination_unreachable" | "destination_answer_invalid" | "destination_busy" | "no_capacity" | "newer_definition" | "service_unavailable" | "reactor_timeout" | "destination_timeout";
             /** @description More about this error. Its wording may change. */
             detail?: string;
             /** @description Where a call of a proxy or reactor failed, and why. Only for calls with a key of the tenant, and never for a destination that may not be reached. */
@@ -12231,11 +12231,9 @@ export const problemCodes = [
   "unknown_token",
   "invalid_api_key",
   "permission_denied",
-  "forward_denied",
   "destination_not_allowed",
   "not_found",
   "method_not_allowed",
-  "proxy_authentication_required",
   "conflict",
   "deployment_conflict",
   "request_in_progress",
