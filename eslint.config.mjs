@@ -67,8 +67,8 @@ const reserved = [
     for: ['app:console'],
   },
   { packages: ['commander', 'chokidar', 'diff', 'yaml'], for: ['app:cli'] },
-  // In lib:sandbox for a spec alone.
-  { packages: ['esbuild'], for: ['app:cli', 'lib:sandbox'] },
+  // In app:management-api and lib:sandbox for specs alone.
+  { packages: ['esbuild'], for: ['app:cli', 'app:management-api', 'lib:sandbox'] },
   // A foreign client, for specs alone.
   { packages: ['undici'], for: ['app:gateway', 'lib:http1'] },
 ];

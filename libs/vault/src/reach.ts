@@ -36,7 +36,9 @@ export function boundsOf(
   if (!isRuled && tokens.every(({ destinations }) => destinations === null)) return noBounds;
   return tokens.flatMap(({ id, container, destinations }) => {
     const grant = grants.find((one) => container.startsWith(one.container));
-    const lists = [destinations, grant?.destinations].filter((list) => list != null);
+    const lists = [destinations, grant?.destinations].filter(
+      (list) => list !== undefined && list !== null,
+    );
     return lists.length > 0 ? [{ id, lists }] : [];
   });
 }
