@@ -10602,6 +10602,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "reactor_id": "6f0d6d3a-5c0b-4b3e-9d0c-0a4c1e1f7a10"
+                 *     }
+                 */
                 "application/json": components["schemas"]["StartListener"];
             };
         };

@@ -85,6 +85,7 @@ export const listenerOperations: Readonly<Record<string, OperationText>> = {
       `${needsReveal}The originals go to their receivers. A tenant has at most ${listenersMax} ` +
       `listeners at the same time. One ends ${leaseOfListenerMs / 1_000} s after its last reading.`,
     answer: 'WebhookListener',
+    body: { reactor_id: reactorId },
   },
   'GET /webhook-listeners/{id}/webhooks': {
     id: 'listenToWebhooks',
