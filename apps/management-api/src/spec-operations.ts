@@ -75,6 +75,8 @@ export const operations: readonly Operation[] = [
     permission: 'tenant:update',
     body: () => ({ name: 'name', settings: {} }),
   },
+  { method: 'get', path: '/tenants/self/forward-ca', permission: 'tenant:read' },
+  { method: 'post', path: '/tenants/self/forward-ca/rotate', permission: 'tenant:update' },
   { method: 'get', path: '/tenants/self/webhook-secret', permission: 'tenant:update' },
   { method: 'post', path: '/tenants/self/webhook-secret/rotate', permission: 'tenant:update' },
   { method: 'get', path: '/logs', permission: 'log:read' },

@@ -5477,6 +5477,7 @@ export interface components {
             /** @description Its key as PEM. It is never shown again. */
             private_key?: string;
         };
+        /** @description The requests of forward mode that it handles. The most specific proxy handles a request. */
         MatchInput: {
             /** @description `host`, `*.host`, either with `:port`. https, unless `http://` stands before it. */
             hosts: string[];
@@ -5879,6 +5880,7 @@ export interface components {
             /** @description Whether the code has `svc`. */
             svc?: boolean;
         };
+        /** @description Code that changes the message. Without code there is none. */
         RehearsedTransform: {
             /** @description The SHA-256 of code that was uploaded, in its place. */
             code_sha256?: string;

@@ -299,6 +299,9 @@ const schemaTexts: Readonly<Record<string, string>> = {
   FormulaReference: 'The formula.',
   ApplicationReference: 'The application that code acts as, through `svc` and in steps.',
   TransformInput: 'Code that changes the message. Without code there is none.',
+  RehearsedTransform: 'Code that changes the message. Without code there is none.',
+  MatchInput:
+    'The requests of forward mode that it handles. The most specific proxy handles a request.',
   ClientCertificateInput: 'The certificate that the proxy shows to the destination.',
   RehearsedFormula:
     'A formula by its id, or unsaved; with both, the stored one with these changes.',
