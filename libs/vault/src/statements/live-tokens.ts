@@ -19,9 +19,9 @@ const mayGo = (goesTo: string): string => `(t.destinations IS NULL OR ${goesTo}:
 export const decidingGrant = (
   containers: string,
   transforms: string,
-  goesTo = 'NULL',
+  goesTo?: string,
 ): string => `LATERAL (
-    SELECT CASE WHEN ${mayGo(goesTo)} THEN transform ELSE 'elsewhere' END AS transform
+    SELECT ${goesTo ? `CASE WHEN ${mayGo(goesTo)} THEN transform ELSE 'elsewhere' END` : 'transform'} AS transform
     FROM unnest(${containers}::text[], ${transforms}::text[])
       WITH ORDINALITY AS grants (container, transform, rank)
     WHERE starts_with(t.container, grants.container) ORDER BY rank LIMIT 1
