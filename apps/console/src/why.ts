@@ -55,6 +55,10 @@ export const codes: Readonly<Record<string, Explanation>> = {
     why: 'The client of forward mode sent no valid key in Proxy-Authorization.',
     todo: 'Put a key with token:use into the URL of its proxy.',
   },
+  destination_not_allowed: {
+    why: 'A token in the call may not go where the call sends it. Nothing of it was sent.',
+    todo: 'Send it elsewhere, or change `destinations` of the token or of the rule.',
+  },
   permission_denied: {
     why: 'The key may not do this, or a rule withholds the token.',
     todo: 'Ask under Applications what it may read. Add the permission, a rule or the origin.',

@@ -1,5 +1,6 @@
 import { createAuthority } from '@glovebox/testing';
 import { UpdateApplication } from './applications/applications.dto';
+import { codeHash } from './code/code-texts';
 import { ProxyInput } from './proxies/proxies.dto';
 import { FormulaInput } from './reactor-formulas/reactor-formulas.dto';
 import { CreateReactor } from './reactors/reactors.dto';
@@ -62,6 +63,8 @@ const application = {
 const proxy = {
   name: 'P',
   destination_url: 'https://bank.example.com/v1?a=1',
+  match: { hosts: ['bank.example.com'], methods: ['POST'], paths: ['/v1'] },
+  forward_to: 'request',
   request_transform: { code, runtime: 'node20' },
   response_transform: { code },
   request_transforms: [step, tokenizing],
@@ -83,6 +86,7 @@ const token = {
   mask: { number: '{{ data.number | last4 }}', deep: { month: '{{ data.expiration_month }}' } },
   containers: ['/pci/low/'],
   metadata: { a: 'b' },
+  destinations: ['bank.example.com/v1'],
   search_indexes: ['{{ data.number | last4 }}'],
   fingerprint_expression: '{{ data.number }}',
   deduplicate_token: false,
@@ -122,6 +126,16 @@ const cases: Readonly<Record<string, Case>> = {
   'reactor-formulas': {
     dto: FormulaInput,
     document: () => Promise.resolve({ ...formula, slug: 'sent-back' }),
+    path: createdAt('/reactor-formulas'),
+  },
+  'reactor-formulas of uploaded code': {
+    dto: FormulaInput,
+    document: async () => {
+      const { code: text, ...rest } = formula;
+      const sha256 = codeHash(text);
+      await api.put(`/code/${sha256}`, { code: text });
+      return { ...rest, slug: 'sent-back-uploaded', code_sha256: sha256 };
+    },
     path: createdAt('/reactor-formulas'),
   },
   reactors: {
@@ -169,9 +183,11 @@ describe.each(Object.entries(cases))('GET of %s with all members', (name, { dto,
 
   beforeAll(async () => {
     const document = await of.document();
-    const missing = membersOf(dto).map((member) => member.name);
-    expect(missing.filter((one) => !Object.hasOwn(document, one))).toEqual(
-      missing.filter((one) => one === 'application_id'),
+    const missing = membersOf(dto).filter(({ name: one }) => !Object.hasOwn(document, one));
+    // Each has a second name or another form.
+    const others = Object.hasOwn(document, 'code') ? ['code_sha256'] : ['code'];
+    expect(['application_id', ...others]).toEqual(
+      expect.arrayContaining(missing.map((member) => member.name)),
     );
     path = await of.path(document);
     before = await stateOf(path);

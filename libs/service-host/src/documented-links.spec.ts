@@ -19,7 +19,8 @@ const pages = [
 ];
 
 /** Those of a folder of files that an author deploys. */
-const isOfAuthors = (path: string): boolean => /^(?:code|request|response)\.[jt]s$/.test(path);
+const isOfAuthors = (path: string): boolean =>
+  /^(?:(?:reactors|proxies)\/[\w-]+\/)?(?:code|request|response)\.[jt]s$/.test(path);
 
 /** A name to fill in, and files that a command or an author makes. */
 const isMade = (path: string): boolean =>

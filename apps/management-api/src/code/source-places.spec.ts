@@ -25,7 +25,7 @@ const placesIn = (code: string) =>
   code
     .split('\n')
     .flatMap((line, nth) =>
-      [1, 5, 17, 60, 400, 9_000]
+      [1, 5, 17, 60, 400, 5_000, 7_000, 9_000, 11_000]
         .filter((column) => column <= line.length)
         .map((column) => ({ line: nth + 1, column })),
     );

@@ -76,11 +76,11 @@ const send = (operation: Operation, key: string, url: string): Promise<ConsoleAn
   });
 
 const reads =
-  /^(?:GET \/(?!applications\/key|sessions|tenants\/self\/webhook-secret|reactors\/:id\/results|proxies\/:id\/captures)|POST \/(?:tokens\/search|detokenize|applications\/:id\/decisions)$)/;
+  /^(?:GET \/(?!applications\/key|sessions|tenants\/self\/webhook-secret|reactors\/:id\/results|webhook-listeners|proxies\/:id\/captures)|POST \/(?:tokens\/search|detokenize|applications\/:id\/decisions)$)/;
 const changesOfAuthors =
   /^(?:POST|PATCH|DELETE) \/(?:reactors|reactor-formulas|proxies|webhook-deliveries|runs)\b|^PUT \/reactor-formulas|\/captures/;
 const never =
-  /applications\/key|webhook-secret|\/results\/|^PUT \/(?:reactors|proxies)\/|^(?:POST|PATCH) \/tokens(?:\/:id)?$|tokenize$/;
+  /applications\/key|webhook-listeners|webhook-secret|\/results\/|^PUT \/(?:reactors|proxies)\/|^(?:POST|PATCH) \/tokens(?:\/:id)?$|tokenize$/;
 
 /** The roles that each operation admits. */
 function admitted(name: string): readonly Role[] {

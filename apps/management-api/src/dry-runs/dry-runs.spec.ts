@@ -245,11 +245,14 @@ describe('a dry run of code that was uploaded', () => {
     Buffer.from(
       JSON.stringify({
         status: 'failed',
-        error: { code: 'reactor_error', position: place, stack: [place] },
-        lines: [{ text: 'at reactor.js:1:27', side: 'response' }],
+        error: { ...error, position: place, stack: [place] },
+        duration_ms: 1,
+        lines: [{ ...line, side: 'response' }],
         ...more,
       }),
     );
+  const line = { at: new Date(0).toISOString(), level: 'error', text: 'at reactor.js:1:27' };
+  const error = { title: 'Failed', status: 500, code: 'reactor_error', message: 'no' };
   const place = { line: 1, column: 27 };
   const inSource = { line: 7, column: 3, source: 'code.ts' };
   beforeAll(async () => {
@@ -259,7 +262,7 @@ describe('a dry run of code that was uploaded', () => {
   afterEach(() => (answer = undefined));
 
   it('shows places of its source', async () => {
-    answer = failed({ lines: [{ text: 'at reactor.js:1:27' }] });
+    answer = failed({ lines: [line] });
     const formula = { id: await made('/reactor-formulas', { name: 'F', code_sha256: sha256 }) };
     const reactor = await made('/reactors', { name: 'R', configuration: {}, formula });
     const shown = await api.post('/reactors/dry-runs', { reactor_id: reactor });
@@ -279,7 +282,7 @@ describe('a dry run of code that was uploaded', () => {
     });
     answer = failed({
       failed_at: 'request',
-      lines: [{ text: 'at reactor.js:1:27', side: 'request' }],
+      lines: [{ ...line, side: 'request' }],
     });
     expect((await rehearse()).body).toMatchObject({
       ...{ error: { position: place }, lines: [{ text: 'at reactor.js:1:27' }] },

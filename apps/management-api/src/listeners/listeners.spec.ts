@@ -192,6 +192,8 @@ it('a listener ends when nobody reads, or when it is 10,000 webhooks behind, and
     api.admin.query(
       'SELECT listener_id AS id FROM listened_webhooks UNION SELECT id FROM webhook_listeners',
     );
+  await api.admin.query(`UPDATE webhook_listeners SET lease_until = now()`);
+  await api.admin.query('SELECT delete_ended_listeners(1000)');
   const silent = await listen();
   await data.webhook(tenantId);
   await api.admin.query(`UPDATE webhook_listeners SET lease_until = now() + interval '15 seconds'`);

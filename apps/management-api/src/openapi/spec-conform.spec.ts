@@ -51,7 +51,7 @@ describe('the schema of a body', () => {
 
   it('has the limits of the decorators', () => {
     expect(schemas.FormulaInput).toMatchObject({
-      required: ['name', 'code'],
+      required: ['name'],
       properties: {
         name: { type: 'string', minLength: 1, maxLength: 200 },
         code: { maxLength: 50_000 },
