@@ -31,8 +31,10 @@ export function environmentOf(
   const direct = [...(given ? [given] : []), ...new Set(hosts)].join(',');
   const all = (names: readonly string[], value: string) =>
     Object.fromEntries(names.map((name) => [name, value]));
+  // The command gets a key of its own, and never that of the author.
+  const { GLOVEBOX_KEY: _, ...others } = env;
   return {
-    ...env,
+    ...others,
     ...placeholders,
     ...all(proxyNames, proxyUrlOf(way)),
     ...all(directNames, direct),
