@@ -2566,6 +2566,121 @@ export interface components {
             /** @description Counts as `required` in `options` */
             required?: boolean;
         };
+        KeepableRequestStep: components["schemas"]["RequestStep"] | {
+            /**
+             * @description What the step does.
+             * @enum {string}
+             */
+            type: "append";
+            /** @description What it works on. */
+            options: {
+                /**
+                 * @description The part of the message.
+                 * @enum {string}
+                 */
+                location: "header";
+                /** @description The name of the header or of the parameter of the query. */
+                name: string;
+                /**
+                 * @description In the place of a value: the one stays that is stored for this place of this list.
+                 * @enum {boolean}
+                 */
+                value_set: true;
+            };
+        } | {
+            /**
+             * @description What the step does.
+             * @enum {string}
+             */
+            type: "append";
+            /** @description What it works on. */
+            options: {
+                /**
+                 * @description The part of the message.
+                 * @enum {string}
+                 */
+                location: "body";
+                /** @description JSONPath: $.card.number, $.items[*].card, $..number */
+                path: string;
+                /**
+                 * @description In the place of a value: the one stays that is stored for this place of this list.
+                 * @enum {boolean}
+                 */
+                value_set: true;
+                /** @description true: the call ends with 400, or 502 for an answer, where the path matches nothing */
+                required?: boolean;
+            };
+            /** @description Counts as `required` in `options` */
+            required?: boolean;
+        } | {
+            /**
+             * @description What the step does.
+             * @enum {string}
+             */
+            type: "append";
+            /** @description What it works on. */
+            options: {
+                /**
+                 * @description The part of the message.
+                 * @enum {string}
+                 */
+                location: "query";
+                /** @description The name of the header or of the parameter of the query. */
+                name: string;
+                /**
+                 * @description In the place of a value: the one stays that is stored for this place of this list.
+                 * @enum {boolean}
+                 */
+                value_set: true;
+            };
+        };
+        KeepableResponseStep: components["schemas"]["ResponseStep"] | {
+            /**
+             * @description What the step does.
+             * @enum {string}
+             */
+            type: "append";
+            /** @description What it works on. */
+            options: {
+                /**
+                 * @description The part of the message.
+                 * @enum {string}
+                 */
+                location: "header";
+                /** @description The name of the header or of the parameter of the query. */
+                name: string;
+                /**
+                 * @description In the place of a value: the one stays that is stored for this place of this list.
+                 * @enum {boolean}
+                 */
+                value_set: true;
+            };
+        } | {
+            /**
+             * @description What the step does.
+             * @enum {string}
+             */
+            type: "append";
+            /** @description What it works on. */
+            options: {
+                /**
+                 * @description The part of the message.
+                 * @enum {string}
+                 */
+                location: "body";
+                /** @description JSONPath: $.card.number, $.items[*].card, $..number */
+                path: string;
+                /**
+                 * @description In the place of a value: the one stays that is stored for this place of this list.
+                 * @enum {boolean}
+                 */
+                value_set: true;
+                /** @description true: the call ends with 400, or 502 for an answer, where the path matches nothing */
+                required?: boolean;
+            };
+            /** @description Counts as `required` in `options` */
+            required?: boolean;
+        };
         /**
          * @example {
          *       "id": "6f0d6d3a-5c0b-4b3e-9d0c-0a4c1e1f7a10",
@@ -5747,10 +5862,10 @@ export interface components {
             destination_url: string;
             request_transform?: components["schemas"]["TransformInput"];
             response_transform?: components["schemas"]["TransformInput"];
-            /** @description Changes of the request without code. */
-            request_transforms?: unknown;
-            /** @description Changes of the answer without code. */
-            response_transforms?: unknown;
+            /** @description Changes of the request without code. They run in order, before the request transform. */
+            request_transforms?: components["schemas"]["KeepableRequestStep"][];
+            /** @description Changes of the answer without code. They run in order, after the response transform. */
+            response_transforms?: components["schemas"]["KeepableResponseStep"][];
             /** @description Whether calls need a key of an application with `token:use`. */
             require_auth?: boolean;
             /** @description Whether expressions in requests are replaced. */
@@ -5907,9 +6022,9 @@ export interface components {
             /** @description Where calls go. They append their path and query. */
             destination_url?: string;
             /** @description Changes of the request without code. They run in order, before the request transform. */
-            request_transforms?: components["schemas"]["RequestStep"][];
+            request_transforms?: components["schemas"]["KeepableRequestStep"][];
             /** @description Changes of the answer without code. They run in order, after the response transform. */
-            response_transforms?: components["schemas"]["ResponseStep"][];
+            response_transforms?: components["schemas"]["KeepableResponseStep"][];
             /** @description Values by name, which code reads. Stored sealed. */
             configuration?: {
                 [key: string]: string | number | boolean;

@@ -56,7 +56,7 @@ export class BodyInterceptor implements NestInterceptor {
       const bytes = await readBody(request, bytesMax ?? bodyBytesMax, room, json.count);
       if (bytes.length > smallBodyBytesMax) await room.takeTurn(context);
       request.body = bytes.length === 0 ? {} : await inSlices(json.parse(bytes));
-      this.#lookForUnknown(context, request, isStrict);
+      await this.#lookForUnknown(context, request, isStrict);
     } catch (error) {
       room.leave();
       throw error;
@@ -64,14 +64,19 @@ export class BodyInterceptor implements NestInterceptor {
     return next.handle().pipe(finalize(() => room.leave()));
   }
 
-  #lookForUnknown(context: ExecutionContext, request: ApiRequest, isStrict: boolean): void {
+  async #lookForUnknown(
+    context: ExecutionContext,
+    request: ApiRequest,
+    isStrict: boolean,
+  ): Promise<void> {
     const { method, route } = request as { method: string; route: { path: string } };
     const body: unknown = request.body;
-    const unknown = this.members.unknownIn(method, route.path, body);
+    const unknown = await inSlices(this.members.unknownIn(method, route.path, body));
     unknown.tell(this.ctx.headers, context.switchToHttp().getResponse<Response>());
     if (isStrict) return unknown.refuse();
     const strict = this.reflector.get<string | undefined>(strictMetadata, context.getHandler());
     if (strict === undefined || !isJsonObject(body)) return;
-    this.members.unknownIn(method, route.path, { [strict]: body[strict] }).refuse();
+    const alone = { [strict]: body[strict] };
+    (await inSlices(this.members.unknownIn(method, route.path, alone))).refuse();
   }
 }

@@ -73,6 +73,23 @@ describe('the answer to a body with members that nothing reads', () => {
     expect(await namedBy(api.post('/tokens', ofToken, api.tenant.private_key))).toBe('metdata');
   });
 
+  it('names those of items of a deployment, by the kind of each', async () => {
+    const items = [
+      { kind: 'application', slug: 'a', name: 'a', type: 'private', rules: [{ prio: 1 }] },
+      { kind: 'reactor', slug: 'r', name: 'r', formula: { ...formula, lang: 'js' } },
+      {
+        ...{ kind: 'proxy', slug: 'p', ...proxy, formula, permissions: [] },
+        response_transforms: [{ type: 'mask', options: { path: '$', expression: 'x' }, when: 1 }],
+      },
+      { kind: 'of another release', anything: 1 },
+    ];
+    const named = [
+      ...['items.0.rules.0.prio', 'items.1.formula.lang', 'items.2.formula'],
+      ...['items.2.permissions', 'items.2.response_transforms.0.when', 'items.3.anything'],
+    ];
+    expect(await namedBy(api.post('/deployments', { items }))).toBe(named.join(', '));
+  });
+
   it('cuts a path that is longer than a name may be from its beginning', async () => {
     const options = { path: '$.a', token: { containers: ['/a/'], contaniers: ['/b/'] } };
     const body = { ...proxy, response_transforms: [{ type: 'tokenize', options }] };
@@ -178,6 +195,46 @@ describe('SVC-STRICT', () => {
     ];
     const made = await api.post('/proxies', { ...proxy, request_transforms: steps }).set(strict);
     expect([made.status, made.headers['svc-unknown-members']]).toEqual([201, undefined]);
+  });
+
+  it('knows `value_set` of a step where a stored value may be kept, and nowhere else', async () => {
+    const append = (options: object, value: unknown) => ({
+      type: 'append',
+      options: { ...options, ...(value === undefined ? { value_set: true } : { value }) },
+    });
+    const inHeader = { location: 'header', name: 'X-Key' };
+    const inBody = { location: 'body', path: '$.key' };
+    const withSteps = (ofQuery?: string, ofHeader?: string, ofBody?: object) => ({
+      ...proxy,
+      request_transforms: [
+        append({ location: 'query', name: 'key' }, ofQuery),
+        append(inHeader, ofHeader),
+        append(inBody, ofBody),
+      ],
+      response_transforms: [append(inHeader, ofHeader), append(inBody, ofBody)],
+    });
+    const item = { kind: 'proxy', slug: 'kept-steps' };
+    const deploy = (document: object) =>
+      api.post('/deployments', { items: [{ ...item, ...document }] }).set(strict);
+    const made = await deploy(withSteps('a', 'b', { of: 'c' }));
+    const again = await deploy(withSteps());
+    expect([made.status, again.status, again.body]).toMatchObject([
+      200,
+      200,
+      { changes: [{ slug: 'kept-steps', change: 'unchanged' }] },
+    ]);
+    const [{ id }] = (made.body as { changes: [{ id: string }] }).changes;
+    const dryRun = { proxy: withSteps(), proxy_id: id, request: { body: '{}' } };
+    // No gateway carries it out here.
+    expect((await api.post('/proxies/dry-runs', dryRun).set(strict)).status).toBe(503);
+    const put = await api.put(`/proxies/${id}`, withSteps()).set(strict);
+    expect([put.status, Object.keys((put.body as { errors: object }).errors)]).toEqual([
+      400,
+      [
+        ...[0, 1, 2].map((at) => `request_transforms.${at}.options.value_set`),
+        ...[0, 1].map((at) => `response_transforms.${at}.options.value_set`),
+      ],
+    ]);
   });
 
   it('changes nothing where all members are known, or with false', async () => {

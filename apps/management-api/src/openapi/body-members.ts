@@ -1,3 +1,4 @@
+import type { Work } from '@glovebox/expressions';
 import { isTokenRequest } from '@glovebox/vault';
 import { isJsonObject, UnknownMembers } from '@glovebox/wire';
 import type { OpenApiDocument } from './document';
@@ -21,13 +22,13 @@ export class BodyMembers {
 
   /**
    * Finds the members of a body that the operation does not know. `route` is a path of Express,
-   * such as `/proxies/:id`.
+   * such as `/proxies/:id`. It may pause between entries of lists.
    */
-  unknownIn(method: string, route: string, body: unknown): UnknownMembers {
+  *unknownIn(method: string, route: string, body: unknown): Work<UnknownMembers> {
     const unknown = new UnknownMembers();
     const path = route.replaceAll(/:(\w+)/g, '{$1}');
-    if (path === '/tokenize') this.#lookForTokens(body, [], unknown);
-    else this.#look(body, this.#schemasOf(method, path), [], unknown);
+    if (path === '/tokenize') yield* this.#lookForTokens(body, [], unknown);
+    else yield* this.#look(body, this.#schemasOf(method, path), [], unknown);
     return unknown;
   }
 
@@ -45,20 +46,21 @@ export class BodyMembers {
     return schemas;
   }
 
-  #look(
+  *#look(
     value: unknown,
     schemas: readonly Schema[],
     path: readonly string[],
     unknown: UnknownMembers,
-  ): void {
+  ): Work<void> {
     const fitting = schemas.flatMap((schema) => this.#fitting(schema, value));
     if (Array.isArray(value)) {
       const items = given(fitting.map((schema) => schema.items as Schema | undefined));
       if (items.length === 0) return;
       const max = Math.max(...fitting.map((schema) => Number(schema.maxItems ?? entriesLookedAt)));
-      value.slice(0, max).forEach((entry, at) => {
-        this.#look(entry, items, [...path, String(at)], unknown);
-      });
+      for (const [at, entry] of value.slice(0, max).entries()) {
+        yield* this.#look(entry, items, [...path, String(at)], unknown);
+        yield;
+      }
       return;
     }
     const objects = fitting.filter(({ type }) => type === 'object');
@@ -69,19 +71,19 @@ export class BodyMembers {
     for (const name of known) {
       if (ofCaller.has(name) || !Object.hasOwn(value, name)) continue;
       const below = given(properties.map((some) => some[name]));
-      this.#look(value[name], below, [...path, name], unknown);
+      yield* this.#look(value[name], below, [...path, name], unknown);
     }
   }
 
   /** A document to tokenize has names of the caller's own, but for the tokens in it. */
-  #lookForTokens(value: unknown, path: readonly string[], unknown: UnknownMembers): void {
+  *#lookForTokens(value: unknown, path: readonly string[], unknown: UnknownMembers): Work<void> {
     if (typeof value !== 'object' || value === null) return;
     if (isTokenRequest(value)) {
-      this.#look(value, this.#schemasOf('POST', '/tokens'), path, unknown);
+      yield* this.#look(value, this.#schemasOf('POST', '/tokens'), path, unknown);
       return;
     }
     for (const [name, member] of Object.entries(value)) {
-      this.#lookForTokens(member, [...path, name], unknown);
+      yield* this.#lookForTokens(member, [...path, name], unknown);
     }
   }
 
@@ -93,7 +95,7 @@ export class BodyMembers {
       return named ? this.#fitting(named, value) : [];
     }
     if (!Array.isArray(variants)) return [schema];
-    const all = variants as Schema[];
+    const all = (variants as Schema[]).flatMap((variant) => this.#fitting(variant, value));
     const fitting = all.filter((variant) => isOneOf(variant, value));
     return fitting.length > 0 ? fitting : all;
   }

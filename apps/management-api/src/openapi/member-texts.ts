@@ -134,9 +134,12 @@ const texts: Readonly<Record<string, string>> = {
   // Steps.
   'RequestStep.type': 'What the step does.',
   'ResponseStep.type': 'What the step does.',
+  'KeepableRequestStep.type': 'What the step does.',
+  'KeepableResponseStep.type': 'What the step does.',
   options: 'What it works on.',
   location: 'The part of the message.',
   value: 'What is put there. In a request it may hold expressions, which act as the application.',
+  value_set: 'In the place of a value: the one stays that is stored for this place of this list.',
   expression: 'A filter, such as `reveal_last: 4`.',
   enabled: '`false` leaves what is at the path as it is.',
   token: 'The token that is made of each value at the path.',

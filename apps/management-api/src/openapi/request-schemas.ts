@@ -4,7 +4,7 @@ import type { StringMapRule } from '../validation/decorators';
 import { membersOf, type Dto, type DtoMember, type Rule } from '../validation/dto-members';
 import { mapMembersMax, mapValueMax, originMax } from '../validation/resource-limits';
 import { flag, instant, oneOf, ref, text, uuid, whole, type Schema, type Schemas } from './schema';
-import { requestSteps, responseSteps } from './step-schemas';
+import { keepableSteps, requestSteps, responseSteps } from './step-schemas';
 import { uploadMembers } from './code-operations';
 import { tokenId, tokenMembers } from './token-members';
 
@@ -56,7 +56,8 @@ const readElsewhere: Readonly<Record<string, Schemas>> = {
   CreateToken: { ...tokenMembers, id: tokenId },
   TokenChange: withoutType,
   ...uploadMembers,
-  RehearsedProxy: { request_transforms: requestSteps, response_transforms: responseSteps },
+  DeployedProxy: keepableSteps,
+  RehearsedProxy: keepableSteps,
 };
 
 /** Lists whose entries are of several classes, told apart by a member. */

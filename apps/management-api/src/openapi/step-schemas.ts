@@ -62,9 +62,17 @@ const requestStep: Schema = {
   ],
 };
 
+/** Stands in the place of a value that is stored already (docs/adr/0106, 0133). */
+const kept = { value_set: { type: 'boolean', enum: [true] } };
+const keepsForBoth = [step('append', at('header', kept)), step('append', at('body', kept))];
+
 export const stepSchemas: Schemas = {
   RequestStep: requestStep,
   ResponseStep: { oneOf: forBoth },
+  KeepableRequestStep: {
+    oneOf: [ref('RequestStep'), ...keepsForBoth, step('append', at('query', kept))],
+  },
+  KeepableResponseStep: { oneOf: [ref('ResponseStep'), ...keepsForBoth] },
 };
 
 const steps = (name: keyof typeof stepSchemas, description: string): Schema => ({
@@ -74,12 +82,16 @@ const steps = (name: keyof typeof stepSchemas, description: string): Schema => (
   items: ref(name),
 });
 
-export const requestSteps = steps(
-  'RequestStep',
-  'Changes of the request without code. They run in order, before the request transform.',
-);
+const ofRequest =
+  'Changes of the request without code. They run in order, before the request transform.';
+const ofResponse =
+  'Changes of the answer without code. They run in order, after the response transform.';
 
-export const responseSteps = steps(
-  'ResponseStep',
-  'Changes of the answer without code. They run in order, after the response transform.',
-);
+export const requestSteps = steps('RequestStep', ofRequest);
+export const responseSteps = steps('ResponseStep', ofResponse);
+
+/** The steps of a document that may leave stored values where they are. */
+export const keepableSteps: Schemas = {
+  request_transforms: steps('KeepableRequestStep', ofRequest),
+  response_transforms: steps('KeepableResponseStep', ofResponse),
+};
