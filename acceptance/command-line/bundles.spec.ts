@@ -59,17 +59,27 @@ function write(name: string, text: string): void {
 const run = (args: readonly string[]): Promise<Ended> => cli.run(args, { env: keys });
 const json = async (...args: string[]): Promise<Record<string, unknown>> =>
   JSON.parse(await cli.succeed([...args, '--json'], { env: keys })) as Record<string, unknown>;
+interface Change {
+  readonly slug: string;
+  readonly change: string;
+  readonly members?: readonly string[];
+}
+const pushAll = async (): Promise<readonly Change[]> =>
+  (await json('push')).changes as readonly Change[];
 const push = async (): Promise<string | undefined> =>
-  ((await json('push')).changes as { change: string }[])[0]?.change;
+  (await pushAll()).find(({ slug }) => slug === 'large')?.change;
+
+async function deployed(): Promise<{ readonly formula: { readonly code_sha256: string } }> {
+  const { body } = await call('GET', `${url}/reactors?slug=large`, { key });
+  const [reactor] = body.data as [Awaited<ReturnType<typeof deployed>>];
+  return reactor;
+}
 
 it('code of 200,000 characters is pushed, runs, and a second push changes nothing', async () => {
   expect(await push()).toBe('created');
   expect(await json('invoke', 'large')).toEqual({ raw: { size: 200_000 } });
   expect(await push()).toBe('unchanged');
-  const [reactor] = (await call('GET', `${url}/reactors?slug=large`, { key })).body.data as {
-    formula: { code_sha256: string };
-  }[];
-  expect(reactor?.formula.code_sha256).toMatch(/^[0-9a-f]{64}$/);
+  expect((await deployed()).formula.code_sha256).toMatch(/^[0-9a-f]{64}$/);
 });
 
 it('a run of it names the line of the source, also in what it wrote', async () => {
@@ -108,10 +118,17 @@ it('a change of it is seen, deployed, and pulled as JavaScript that is the same'
   expect((await run(['diff'])).stdout).toMatch(/-bundle [0-9a-f]{64}\n\+bundle [0-9a-f]{64}/);
   expect(await push()).toBe('updated');
   expect((await run(['diff'])).stdout).not.toContain('large');
+  const before = await deployed();
   rmSync(join(cli.cwd, 'reactors/large'), { recursive: true });
   await cli.succeed(['pull'], { env: keys });
   expect(readFileSync(join(cli.cwd, 'reactors/large/code.js'), 'utf8')).toContain('bbbbbbbb');
-  expect(await push()).toBe('unchanged');
+  // The application of the tenant is pulled, too: the first push gives it its slug, and that alone.
+  expect(await pushAll()).toMatchObject([
+    { slug: 'bundles-demo', change: 'updated', members: ['slug'] },
+    { slug: 'large', change: 'unchanged' },
+  ]);
+  expect(await deployed()).toEqual(before);
+  expect((await pushAll()).map(({ change }) => change)).toEqual(['unchanged', 'unchanged']);
 });
 
 it('a bundle that does not compile is refused with its file', async () => {
