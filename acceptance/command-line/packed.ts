@@ -27,11 +27,13 @@ export class PackedCli {
   readonly cwd = join(this.#folder, 'work');
   readonly configFile = join(this.#folder, 'config', 'glovebox', 'profiles.json');
   readonly files: readonly string[];
+  /** The name of the file that `npm pack` makes. */
+  readonly archive: string;
 
   constructor() {
     mkdirSync(this.cwd);
-    const packed = join(root, 'dist', 'apps', 'cli');
-    const args = ['pack', packed, '--json', '--pack-destination', this.#folder];
+    const built = join(root, 'dist', 'apps', 'cli');
+    const args = ['pack', built, '--json', '--pack-destination', this.#folder];
     const said = execFileSync('npm', args, {
       encoding: 'utf8',
       stdio: ['ignore', 'pipe', 'ignore'],
@@ -42,8 +44,9 @@ export class PackedCli {
     this.files = files.map(({ path }) => path);
     const installed = dirname(this.program);
     mkdirSync(installed, { recursive: true });
-    const archive = join(this.#folder, filename);
-    execFileSync('tar', ['-xzf', archive, '-C', installed, '--strip-components=1']);
+    this.archive = filename;
+    const packed = join(this.#folder, filename);
+    execFileSync('tar', ['-xzf', packed, '-C', installed, '--strip-components=1']);
     // What npm would install beside it.
     symlinkSync(join(root, 'node_modules', 'esbuild'), join(this.modules, 'esbuild'));
     chmodSync(this.program, 0o755);

@@ -54,7 +54,8 @@ it('first-hour.md: each command works in an empty folder, and answers what the p
   );
   // The package and the variables are those that the beginning of the page makes.
   const readme = readFileSync(join(repository, 'README.md'), 'utf8');
-  expect(samples[0]?.text).toMatch(/^npm pack \.\/dist\/apps\/cli\nnpm install -g /);
+  const install = ['npm pack ./dist/apps/cli', `npm install -g ./${cli.archive}`];
+  expect(samples[0]?.text.split('\n')).toEqual(install);
   expect(readme).toContain(`\n${samples[1]?.text}\n`);
   const tours = toursOf(samples.slice(2).map(written));
   const blocks = tours.map(({ block }) => block);
@@ -121,7 +122,11 @@ describe('ci.md', () => {
     const text = readFileSync(file, 'utf8');
     writeFileSync(file, `${text}configuration:\n  API_KEY: !env API_KEY\n`);
     mkdirSync(fileOf('vendor'));
-    writeFileSync(fileOf('package.json'), sampleOf('json file', 'package.json'));
+    const dependencies = sampleOf('json file', 'package.json');
+    expect(JSON.parse(dependencies)).toMatchObject({
+      devDependencies: { '@glovebox/cli': `file:vendor/${cli.archive}` },
+    });
+    writeFileSync(fileOf('package.json'), dependencies);
     symlinkSync(cli.modules, fileOf('node_modules'));
   }
 
