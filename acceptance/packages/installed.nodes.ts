@@ -11,7 +11,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { runningProduct, scriptEnvironment } from '../product';
-import { everything } from './everything';
+import { everything } from './expected-outcome';
 
 const run = promisify(execFile);
 jest.setTimeout(300_000);

@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { runningProduct, scriptEnvironment } from '../product';
-import { everything } from './everything';
+import { everything } from './expected-outcome';
 
 const run = promisify(execFile);
 const product = runningProduct();

@@ -10,6 +10,7 @@ import {
   redisPlaces,
   type Place,
 } from './planted-places';
+import { useForwardMode } from './planted-forward';
 import { PlantedSearch, type Find } from './planted-search';
 import { PlantedSecrets } from './planted-secrets';
 import { plantEverything, type PlantedResources } from './planted-resources';
@@ -28,6 +29,7 @@ let planted: PlantedResources;
 let asked: Place;
 let search: PlantedSearch;
 let refusals: readonly Place[];
+let forwarded: readonly Place[];
 
 function lookAtProcesses(): void {
   const pids = Object.values(product.pids);
@@ -41,6 +43,7 @@ beforeAll(async () => {
   secrets.add('set-up: private key', product.privateKey);
   planted = await plantEverything(product, secrets, receiver.url);
   await useEverything(product, secrets, planted, receiver, lookAtProcesses);
+  forwarded = await useForwardMode(product, secrets, planted);
   refusals = await refuseEverything(product, secrets, planted, receiver.url);
   lookAtProcesses();
   await allIsWritten();
@@ -153,6 +156,14 @@ it('no secret is in a command line or an environment', () => {
   expectSeen(processes, /cmdline/, 'gateway');
   expectSeen(processes, /environ/, 'RUNNER_SECRET');
   expect(findsIn(processes)).toEqual([]);
+});
+
+it('no secret comes back through forward mode', () => {
+  expect(forwarded).toHaveLength(2);
+  expectSeen(forwarded, /forward mode/, planted.tokens.text);
+  // `scrub` looks for what expressions were replaced by.
+  const isLiteral = ({ secret }: Find): boolean => secret === 'literal of a step';
+  expect(findsIn(forwarded).filter((find) => !isLiteral(find))).toEqual([]);
 });
 
 it('no refusal repeats a secret', () => {

@@ -33,7 +33,11 @@ async function sweepAfterAnHour(sha256: string): Promise<void> {
     codeIdOf(sha256),
   ]);
   const data = connectDatabase({ url: api.database.dataUrl, app: 'spec', connectionsMax: 1 });
-  await deleteCodeTexts(data, 7, 1_000).finally(() => data.close());
+  try {
+    await deleteCodeTexts(data, 7, 1_000);
+  } finally {
+    await data.close();
+  }
 }
 
 /** What this process trusts: on a busy machine its lease may just have run out. */
