@@ -67,6 +67,16 @@ export interface Site {
   readonly opsUrl?: string;
 }
 
+/** A proxy that ends TLS, and the host that the client of the forward bench asks through it. */
+export interface Intercepting {
+  readonly name: string;
+  readonly pid: number;
+  readonly proxyUrl: string;
+  readonly host: string;
+  readonly authorization?: string;
+  readonly caFile: string;
+}
+
 /** A site that wrk loads, with its script. */
 export interface LoadTarget extends Site {
   readonly name: string;
