@@ -50,18 +50,19 @@ function examine({ name, env }, args) {
  * @param {import('./lib/types.js').Dev} dev
  */
 function appsOf(dev) {
-  const { baseUrl, managementUrl, consoleUrl, opsUrls, allow } = dev;
+  const { baseUrl, managementUrl, consoleUrl, forwardUrl, opsUrls, allow } = dev;
   /** @param {string | undefined} url */
   const portOf = (url) => Number(new URL(url ?? 'http://none').port);
   const ops = Object.fromEntries(Object.entries(opsUrls).map(([app, url]) => [app, portOf(url)]));
   return describeApps({
     env: { ...process.env, EGRESS_ALLOW: allow.join(',') },
-    ports: /** @type {import('./lib/types.js').AppPorts} */ ({
+    ports: {
       gateway: portOf(baseUrl),
       'management-api': portOf(managementUrl),
       console: portOf(consoleUrl),
+      forward: portOf(forwardUrl),
       ops,
-    }),
+    },
     urls: dev.databaseUrls,
     redisUrl: dev.redisUrl,
     keyRing: keyRingForScripts(process.env, dev, stateFolder),
