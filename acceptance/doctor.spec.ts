@@ -92,6 +92,7 @@ it.each(apps)('the doctor of %s finds nothing broken in a healthy product', asyn
 it('npm run doctor looks at all four apps, and prints no secret', async () => {
   const environment = { ...scriptEnvironment(), EGRESS_DNS: dns.address };
   const { code, stdout } = await run('tools/doctor.mjs', environment);
+  expect(stdout.split('\n').filter((line) => /^ {2}(?:FAULT|UNKNOWN)/.test(line))).toEqual([]);
   expect(code).toBe(0);
   const titles = stdout.split('\n').filter((line) => /^[a-z]/.test(line));
   expect(titles.map((line) => line.split(' ')[0])).toEqual([
@@ -258,6 +259,14 @@ const broken: readonly (readonly [
     () => ({ PORT: 'many', DATABASE_URL: 'postgres://u:secret-in-it@db/g?sslmode=require' }),
     'fault',
     /^PORT must be a whole number/,
+  ],
+  [
+    'worker',
+    'configuration',
+    'with a name among the addresses that may be reached',
+    () => ({ EGRESS_ALLOW: 'localhost:3000' }),
+    'fault',
+    /^EGRESS_ALLOW: "localhost:3000" is not ip:port/,
   ],
 ];
 

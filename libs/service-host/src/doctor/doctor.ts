@@ -88,7 +88,10 @@ async function findAll(
   try {
     examination = await examine();
   } catch (error) {
-    const configuration = { name: 'configuration', run: () => Promise.resolve(faultOf(error)) };
+    const configuration = {
+      name: 'configuration',
+      run: () => Promise.resolve(faultOfSettings(error)),
+    };
     return Promise.all([nodeCheck, configuration, ...others].map(find));
   }
   const own = checkOfProcess('process', opsUrlOf(examination.ops));
@@ -116,14 +119,25 @@ async function find({ name, run }: Check): Promise<Found> {
   return { name, ...(await Promise.race([running, late])) };
 }
 
+const asDocumented = 'Set it as docs/configuration.md says';
+
 /** Before the first call no error holds customer data; a configuration names no value either. */
 function faultOf(error: unknown): Finding {
   if (error instanceof ConfigError) {
-    return fault(error.faults.join('; '), 'Set it as docs/configuration.md says');
+    return fault(error.faults.join('; '), asDocumented);
   }
   const { code } = error as { code?: unknown };
   const name = error instanceof Error ? error.name : 'an error';
   return unknown(`the check failed: ${typeof code === 'string' ? code : name}`);
+}
+
+/**
+ * Settings that are well-formed one by one may still make no policy of egress. Its error names the
+ * setting, as at the start of the process.
+ */
+function faultOfSettings(error: unknown): Finding {
+  const isOurs = error instanceof Error && error.name === 'Error' && !('code' in error);
+  return isOurs ? fault(error.message, asDocumented) : faultOf(error);
 }
 
 const nodeCheck: Check = {
