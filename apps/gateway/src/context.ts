@@ -134,7 +134,7 @@ export async function createGatewayContext(
     ...(config.TRACE_OTLP_URL === undefined ? [] : [config.TRACE_OTLP_URL]),
     `${config.HOST}:${config.PORT}`,
     `${config.HOST}:${config.OPS_PORT}`,
-    ...(config.FORWARD_PORT === undefined ? [] : [`${config.HOST}:${config.FORWARD_PORT}`]),
+    ...(config.FORWARD_PORT ? [`${config.HOST}:${config.FORWARD_PORT}`] : []),
   ]);
   const stores = await connectStores({
     app: 'gateway',

@@ -36,8 +36,9 @@ export async function startGateway(config: GatewayConfig, parts: GatewayParts): 
   const forwardServer = forwardPort === undefined ? null : createForwardServer(ctx);
   await ctx.sealer.requireMasterKeys();
   await ctx.definitions.start();
-  await listen(server, config.PORT, config.HOST);
+  // The process is ready once its public port listens, so that comes last.
   if (forwardServer) await listen(forwardServer, forwardPort, config.HOST);
+  await listen(server, config.PORT, config.HOST);
   ctx.logger.info({ port: config.PORT, forwardPort }, 'listening');
   return {
     ctx,
