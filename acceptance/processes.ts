@@ -1,6 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { freePort } from '@glovebox/testing';
 
 /** Reads the command line and the environment of a process. */
 export function describeProcess(pid: number): { command: string[]; env: Record<string, string> } {
@@ -11,6 +12,22 @@ export function describeProcess(pid: number): { command: string[]; env: Record<s
     line.slice(line.indexOf('=') + 1),
   ]);
   return { command: parts('cmdline'), env: Object.fromEntries(env) as Record<string, string> };
+}
+
+/** Where one more process of an app listens, beside those whose other settings it has. */
+export async function placeBeside(): Promise<{
+  readonly port: number;
+  readonly opsPort: number;
+  readonly settings: Readonly<Record<string, string>>;
+}> {
+  const [port, opsPort] = [await freePort(), await freePort()];
+  const settings = {
+    PORT: String(port),
+    OPS_PORT: String(opsPort),
+    CONSOLE_PORT: '0',
+    FORWARD_PORT: '0',
+  };
+  return { port, opsPort, settings };
 }
 
 /** An app of the running product that a test may kill and restart as it was. */

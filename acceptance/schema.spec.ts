@@ -1,31 +1,44 @@
-import { execFile, spawn, type ChildProcess } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { createEmptyDatabase, freePort, startRedis } from '@glovebox/testing';
-import { describeProcess } from './processes';
+import { createEmptyDatabase, startRedis } from '@glovebox/testing';
+import { describeProcess, placeBeside } from './processes';
 import { call, runningProduct, scriptEnvironment, until } from './product';
 
 const product = runningProduct();
 
 interface Started {
-  readonly child: ChildProcess;
   readonly url: string;
   readonly said: string[];
+  /** Throws what the app said if it has ended by itself. */
+  stillRuns(): void;
+  end(): Promise<void>;
 }
 
 /** Starts one more process of an app, on a database and a Redis of the test. */
 async function start(app: string, env: Record<string, string>): Promise<Started> {
   const { command, env: own } = describeProcess(product.pids[app] ?? 0);
   const [file = '', ...args] = command;
-  const [port, opsPort] = [await freePort(), await freePort()];
+  const { opsPort, settings } = await placeBeside();
   const child = spawn(file, args, {
-    env: { ...own, ...env, PORT: String(port), OPS_PORT: String(opsPort), CONSOLE_PORT: '0' },
+    env: { ...own, ...env, ...settings },
     stdio: ['ignore', 'pipe', 'ignore'],
   });
   const said: string[] = [];
   child.stdout.on('data', (lines: Buffer) => void said.push(String(lines)));
-  return { child, url: `http://127.0.0.1:${opsPort}`, said };
+  const exited = once(child, 'exit');
+  return {
+    url: `http://127.0.0.1:${opsPort}`,
+    said,
+    stillRuns() {
+      if (child.exitCode !== null) throw new Error(`${app} has ended: ${said.join('')}`);
+    },
+    async end() {
+      child.kill('SIGTERM');
+      await exited;
+    },
+  };
 }
 
 const health = async (url: string) => {
@@ -56,16 +69,12 @@ it('apps that start before the migrations wait, say which is missing, and are re
       [join(__dirname, '../dist/apps/management-api/migrate.main.js'), 'up'],
       { env: { ...scriptEnvironment(), DATABASE_URL: database.ownerUrl } },
     );
-    for (const { url } of apps) {
-      await until(async () => (await health(url)).status === 200, 20_000);
+    for (const { url, stillRuns } of apps) {
+      await until(async () => (await health(url)).status === 200, 20_000).finally(stillRuns);
       expect((await health(url)).components.schema).toBe('up');
     }
   } finally {
-    for (const { child } of apps) {
-      const exited = once(child, 'exit');
-      child.kill('SIGTERM');
-      await exited;
-    }
+    await Promise.all(apps.map((app) => app.end()));
     await redis.kill();
     await database.drop();
   }

@@ -1,7 +1,7 @@
-import { freePort, startRedis, startTcpRelay } from '@glovebox/testing';
+import { startRedis, startTcpRelay } from '@glovebox/testing';
 import type { PrivateRedis, TcpRelay } from '@glovebox/testing';
 import { Redis } from 'ioredis';
-import { AppProcess } from '../processes';
+import { AppProcess, placeBeside } from '../processes';
 import { call, until, type Product } from '../product';
 
 /** A Redis of one test, which may lose it and bring it back at its old port. */
@@ -68,13 +68,11 @@ export class Breakable {
   }
 
   async #startApp(product: Product, name: string, env: Record<string, string>): Promise<string> {
-    const [port, opsPort] = [await freePort(), await freePort()];
+    const { port, opsPort, settings } = await placeBeside();
     const app = new AppProcess(product.pids[name]).another((own) => ({
       ...own,
       ...env,
-      PORT: String(port),
-      OPS_PORT: String(opsPort),
-      CONSOLE_PORT: '0',
+      ...settings,
       DATABASE_URL: this.postgres.through(own.DATABASE_URL ?? ''),
       REDIS_URL: this.toRedis.url,
     }));

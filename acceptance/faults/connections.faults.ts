@@ -1,9 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from 'pg';
-import { freePort } from '@glovebox/testing';
 import { startOwnProduct, type OwnProduct } from '../own-product';
-import { AppProcess } from '../processes';
+import { AppProcess, placeBeside } from '../processes';
 import { call, create, reactorOf, until } from '../product';
 import { startReceiver, type Receiver } from '../receiver';
 
@@ -33,16 +32,9 @@ afterAll(async () => {
 
 /** Starts one more process of an app, and resolves with the time until it is ready. */
 async function surge(app: string): Promise<number> {
-  const [port, opsPort] = [await freePort(), await freePort()];
+  const { port, opsPort, settings } = await placeBeside();
   const startedAt = performance.now();
-  added.push(
-    new AppProcess(product.pids[app]).another((own) => ({
-      ...own,
-      PORT: String(port),
-      OPS_PORT: String(opsPort),
-      CONSOLE_PORT: '0',
-    })),
-  );
+  added.push(new AppProcess(product.pids[app]).another((own) => ({ ...own, ...settings })));
   const ready = `http://127.0.0.1:${opsPort}/health/ready`;
   await until(async () => (await call('GET', ready)).status === 200, readyWithinMs);
   (urls[app] ??= []).push(`http://127.0.0.1:${port}`);

@@ -1,8 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { freePort } from '@glovebox/testing';
 import { startBalancer, type Balancer } from './balancer';
-import { describeProcess } from '../processes';
+import { describeProcess, placeBeside } from '../processes';
 import type { Product } from '../product';
 
 type Started = ReturnType<typeof describeProcess>;
@@ -93,15 +92,13 @@ export class Fleet {
 
   async #start(app: App, keyRing: string): Promise<Instance> {
     const { command, env } = this.started[app];
-    const [port, opsPort] = [await freePort(), await freePort()];
+    const { port, opsPort, settings } = await placeBeside();
     const [file = '', ...args] = command;
     const child = spawn(file, args, {
       env: {
         ...env,
         KEY_RING: keyRing,
-        PORT: String(port),
-        OPS_PORT: String(opsPort),
-        CONSOLE_PORT: '0',
+        ...settings,
         MANAGEMENT_URL: this.balancers['management-api'].url,
       },
       stdio: ['ignore', 'pipe', 'ignore'],

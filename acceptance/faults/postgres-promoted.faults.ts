@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { freePort, startTcpRelay, type TcpRelay } from '@glovebox/testing';
+import { startTcpRelay, type TcpRelay } from '@glovebox/testing';
 import { ready, startOwnProduct, type OwnProduct } from '../own-product';
-import { AppProcess } from '../processes';
+import { AppProcess, placeBeside } from '../processes';
 import { call, create, reactorOf, until } from '../product';
 import { startReceiver, type Receiver } from '../receiver';
 import { rowsOf, Standby } from './standby';
@@ -27,14 +27,9 @@ beforeEach(async () => {
     relay.through(own.DATABASE_URL ?? '');
   for (const name of ['management-api', 'gateway', 'worker']) {
     const app = new AppProcess(product.pids[name]);
-    const [port, opsPort] = [await freePort(), await freePort()];
+    const { port, opsPort, settings } = await placeBeside();
     if (name === 'gateway') {
-      apps.second = app.another((own) => ({
-        ...own,
-        DATABASE_URL: through(own),
-        PORT: String(port),
-        OPS_PORT: String(opsPort),
-      }));
+      apps.second = app.another((own) => ({ ...own, DATABASE_URL: through(own), ...settings }));
       gateways = [product.baseUrl, `http://127.0.0.1:${port}`];
       await ready(`http://127.0.0.1:${opsPort}`);
     }

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { freePort, startDnsServer, type DnsServer } from '@glovebox/testing';
 import { startBalancer, type Balancer } from './balancer';
 import type { OwnProduct } from '../own-product';
-import { describeProcess } from '../processes';
+import { describeProcess, placeBeside } from '../processes';
 import { call, until } from '../product';
 
 export const apps = ['management-api', 'gateway', 'worker', 'runner'] as const;
@@ -75,15 +75,13 @@ export class Replicas {
   async start(app: App): Promise<Replica> {
     const { command, env } = this.#own[app];
     const host = `127.0.0.${app === 'runner' ? 2 + (this.#started += 1) : 1}`;
-    const [port, opsPort] = [await freePort(), await freePort()];
+    const { port, opsPort, settings } = await placeBeside();
     const ownNames = app === 'gateway' || app === 'worker' ? withNamesOf(this.#folder) : [];
     const [file = '', ...args] = [...ownNames, ...command];
     const child = spawn(file, args, {
       env: {
         ...env,
-        PORT: String(port),
-        OPS_PORT: String(opsPort),
-        CONSOLE_PORT: '0',
+        ...settings,
         STOP_DELAY_MS: String(app === 'runner' ? runnerStopDelayMs : 1_000),
         MANAGEMENT_URL: this.management.url,
         RUNNER_URLS: `tcp://runner.test:${this.runnerPort}`,

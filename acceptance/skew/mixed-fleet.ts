@@ -4,10 +4,9 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { freePort } from '@glovebox/testing';
 import { startBalancer, type Balancer } from '../faults/balancer';
 import type { OwnProduct } from '../own-product';
-import { describeProcess } from '../processes';
+import { describeProcess, placeBeside } from '../processes';
 import { until } from '../product';
 
 export type App = 'runner' | 'worker' | 'gateway' | 'management-api';
@@ -139,7 +138,7 @@ export class MixedFleet {
   }
 
   async #add(app: App, release: Release, nth: number): Promise<void> {
-    const [port, opsPort] = [await freePort(), await freePort()];
+    const { port, opsPort, settings } = await placeBeside();
     const { command, env } = this.#described[app];
     const [node = '', ...args] = command;
     const root = this.roots[release];
@@ -153,9 +152,7 @@ export class MixedFleet {
         cwd: root,
         env: {
           ...env,
-          PORT: String(port),
-          OPS_PORT: String(opsPort),
-          CONSOLE_PORT: '0',
+          ...settings,
           MANAGEMENT_URL: this.balancers['management-api'].url,
           RUNNER_URLS: this.#sockets.map((path) => `unix:${path}`).join(','),
           RUNNER_LISTEN: `unix:${socket}`,

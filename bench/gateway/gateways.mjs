@@ -20,7 +20,12 @@ const beside = (name) => fileURLToPath(new URL(name, import.meta.url));
  */
 export async function startGateway(setting, { env = {}, ...options } = {}) {
   const port = await freePort();
-  const started = await startOneMore(setting, 'gateway', { ...env, PORT: `${port}` }, options);
+  const started = await startOneMore(
+    setting,
+    'gateway',
+    { ...env, PORT: `${port}`, FORWARD_PORT: '0' },
+    options,
+  );
   return { ...started, url: `http://127.0.0.1:${port}` };
 }
 
