@@ -17,9 +17,12 @@ const keyItem = 'glovebox.session-key';
 export const storedKey = `sessionStorage.getItem('${keyItem}') ?? ''`;
 
 /** Makes a link that signs in once. */
-export async function makeLink(role: Role = 'admin'): Promise<string> {
+export async function makeLink(
+  role: Role = 'admin',
+  tenantId: string = product.tenantId,
+): Promise<string> {
   const script = join(__dirname, '../../tools/console-link.mjs');
-  const args = [script, '--role', role];
+  const args = [script, tenantId, '--role', role];
   const { stdout } = await promisify(execFile)(process.execPath, args, {
     env: scriptEnvironment(),
   });
@@ -27,8 +30,8 @@ export async function makeLink(role: Role = 'admin'): Promise<string> {
 }
 
 /** Signs in as the page does with a link. Returns the key of the session. */
-async function signIn(role: Role): Promise<string> {
-  const { hash } = new URL(await makeLink(role));
+async function signIn(role: Role, tenantId: string): Promise<string> {
+  const { hash } = new URL(await makeLink(role, tenantId));
   const code = hash.slice('#code='.length);
   const url = `${product.consoleUrl}/api/console/sessions`;
   return String((await call('POST', url, { body: { code } })).body.key);
@@ -76,9 +79,9 @@ export interface Consoles {
 
 /**
  * A browser for the tests of one file. After each test, a request to another origin, an error on the
- * page's console, a violation of its CSP or a dialog fails it.
+ * page's console, a violation of its CSP or a dialog fails it. Signs in to the tenant.
  */
-export function useConsoles(): Consoles {
+export function useConsoles(tenantId: () => string = () => product.tenantId): Consoles {
   let opened: OpenBrowser;
   const faults: string[][] = [];
   const sessions: Partial<Record<Role, Promise<string>>> = {};
@@ -102,7 +105,7 @@ export function useConsoles(): Consoles {
     browser: () => opened.browser,
     openTab,
     async openConsole(role = 'admin', options = {}) {
-      const key = await (sessions[role] ??= signIn(role));
+      const key = await (sessions[role] ??= signIn(role, tenantId()));
       const page = await openTab(options);
       await page.addInitScript(`sessionStorage['${keyItem}'] ??= ${JSON.stringify(key)}`);
       await page.goto('/');

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { call, create, until } from '../product';
+import { call, create, until, type Product } from '../product';
 import { product } from './console';
 
 /** The paths of the router, as its file has them. A new screen is shown from the day it is there. */
@@ -54,9 +54,12 @@ async function firstId(path: string): Promise<string> {
 }
 
 /** Makes a failed run with a webhook. Returns its id. */
-export async function startRun(reactor: string, body: object): Promise<string> {
-  const url = `${product.baseUrl}/reactors/${reactor}/react`;
-  const answer = await call('POST', url, { key: product.privateKey, body });
+export async function startRun(
+  reactor: string,
+  body: object,
+  { baseUrl, privateKey: key }: Pick<Product, 'baseUrl' | 'privateKey'> = product,
+): Promise<string> {
+  const answer = await call('POST', `${baseUrl}/reactors/${reactor}/react`, { key, body });
   if (answer.status !== 202) throw new Error(`the run was not accepted: ${answer.text}`);
   return String(answer.body.async_request_id);
 }
