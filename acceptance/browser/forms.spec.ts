@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto';
 import type { Page } from 'playwright-core';
 import { call, create } from '../product';
 import { makeLink, product, useConsoles } from './console';
@@ -86,6 +87,34 @@ it('a proxy is made, and a change of its steps keeps the values that nobody is s
   await dialog('Save this proxy').getByRole('button', { name: 'Save', exact: true }).click();
   await saved();
   expect(await stored(path)).toMatchObject({ request_transforms: [second, first] });
+});
+
+it('a proxy takes requests of forward mode, and clients get the authority to trust', async () => {
+  const { id } = await create(product, '/proxies', {
+    ...{ name: 'for forward mode', destination_url: product.demoDestination },
+  });
+  await page.goto(`/proxies/${id}`);
+  const hosts = page.getByLabel('Requests to these hosts go through it (one a line)');
+  await hosts.fill('made-in-the-page.example\n*.made-in-the-page.example');
+  await page.getByLabel('Of these methods (one a line)').fill('POST');
+  // The browser is another user, who cannot write where these specs could read it.
+  const [file, answer] = await Promise.all([
+    page.waitForEvent('download'),
+    page.waitForResponse((each) => each.url().endsWith('/api/tenants/self/forward-ca')),
+    button('Download the certificate authority').click(),
+  ]);
+  expect(file.suggestedFilename()).toBe('glovebox-forward-ca.pem');
+  const { certificates } = (await answer.json()) as { certificates: string };
+  expect(new X509Certificate(certificates).ca).toBe(true);
+  await button('Review and save…').click();
+  await dialog('Save this proxy').getByRole('button', { name: 'Save', exact: true }).click();
+  await saved();
+  expect(await stored(`/proxies/${id}`)).toMatchObject({
+    match: {
+      hosts: ['made-in-the-page.example', '*.made-in-the-page.example'],
+      methods: ['POST'],
+    },
+  });
 });
 
 it('leaving an editor asks first, and a session that ends keeps what was typed', async () => {

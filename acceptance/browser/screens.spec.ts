@@ -204,7 +204,7 @@ it('what is secret is in no address, storage, document or answer of any screen b
 });
 
 const ofReaders =
-  /^(1 hour|24 hours|7 days|Ask|Clear|Copy .*|Load (more|older)|Open|Pause|Search|Show (all \d+ lines|who asks))$/;
+  /^(1 hour|24 hours|7 days|Ask|Clear|Copy .*|Download the certificate authority|Load (more|older)|Open|Pause|Search|Show (all \d+ lines|who asks))$/;
 const ofAuthors = ['Dry run', 'Review and save…', 'Run again…', 'Send again by filter…'];
 const ofAdmins = ['Make a key', 'Add a rule', 'New application', 'Reveal…'];
 

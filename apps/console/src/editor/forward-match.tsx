@@ -3,6 +3,7 @@ import { LinesField, Tick } from '../parts/fields';
 import { Section } from '../parts/screen';
 import type { Edited } from './draft';
 import { faultAt } from './faults';
+import { ForwardAuthority } from './forward-authority';
 
 /** The requests of forward mode that a proxy handles. */
 export function ForwardMatch({
@@ -60,6 +61,7 @@ export function ForwardMatch({
               isReadOnly={isReadOnly}
               change={(is) => change('forward_to', is ? 'request' : null)}
             />
+            <ForwardAuthority />
           </>
         )}
       </div>
