@@ -1,6 +1,7 @@
-import { hostPatternsOf } from '@glovebox/access';
+import { hostPatternsOf, segmentsOf } from '@glovebox/access';
+import { fastest, fractionsFrom, testSeed } from '@glovebox/testing';
 import type { ProxyDefinition, ProxyMatch } from './definition';
-import { MatchedProxies, matchKeysOf } from './matched-proxies';
+import { MatchedProxies, matchKeysOf, type ForwardedRequest } from './matched-proxies';
 
 const proxy = (id: string, match: Partial<ProxyMatch>, tenantId = 't') =>
   ({
@@ -82,4 +83,118 @@ it('two matches share a name where neither is more specific for some request', (
     'GET a.example',
     'POST a.example',
   ]);
+});
+
+/** The rule of docs/adr/0146 in the plainest way: all that fit, sorted. */
+function foundPlainly(
+  proxies: readonly ProxyDefinition[],
+  { hostPatterns, method, path }: ForwardedRequest,
+): string | undefined {
+  const segments = segmentsOf(path) ?? [];
+  const fitting = proxies.flatMap(({ id, match }) => {
+    if (!match) return [];
+    const paths = match.paths.length > 0 ? match.paths : ['/'];
+    return match.hosts.flatMap((host) =>
+      paths.flatMap((text) => {
+        const own = segmentsOf(text) ?? [];
+        const isBeginning = own.every((segment, at) => segment === segments[at]);
+        const isNamed = match.methods.includes(method);
+        if (!hostPatterns.includes(host) || !isBeginning) return [];
+        if (match.methods.length > 0 && !isNamed) return [];
+        return [{ id, host: hostPatterns.indexOf(host), length: own.length, isNamed }];
+      }),
+    );
+  });
+  const [first] = fitting.sort(
+    (a, b) =>
+      a.host - b.host ||
+      b.length - a.length ||
+      Number(b.isNamed) - Number(a.isNamed) ||
+      (a.id < b.id ? -1 : 1),
+  );
+  return first?.id;
+}
+
+it('finds of random matches what the rule of specificity says, while they come and go', () => {
+  const seed = testSeed();
+  const random = fractionsFrom(seed);
+  const pick = <Item>(list: readonly Item[]): Item =>
+    list[Math.floor(random() * list.length)] as Item;
+  const some = <Item>(list: readonly Item[]): Item[] => list.filter(() => random() < 0.3);
+  const hosts = ['a.b.example', '*.b.example', '*.example', 'c.example', 'http://c.example'];
+  const paths = ['/', '/x', '/x/y', '/x/y/z', '/y', '/y/x', '/%7E', '/x/~'];
+  const methods = ['GET', 'POST', 'PUT'];
+  const origins = ['https://a.b.example', 'https://d.b.example', 'http://c.example'];
+  const store = new MatchedProxies();
+  const held = new Map<string, ProxyDefinition>();
+  const answers = new Set<string | undefined>();
+  for (let round = 0; round < 3_000; round += 1) {
+    const id = String(Math.floor(random() * 30));
+    const before = held.get(id);
+    if (before) store.remove(before);
+    held.delete(id);
+    if (!before || random() < 0.5) {
+      const match = { hosts: some(hosts), methods: some(methods), paths: some(paths) };
+      const added = proxy(id, match);
+      store.add(added);
+      held.set(id, added);
+    }
+    const request = {
+      hostPatterns: hostPatternsOf(pick(origins)),
+      method: pick(methods),
+      path: pick([...paths, '/x/y/', '/xx', '/~/y', '/x/y/z/~']),
+    };
+    const found = store.find('t', request)?.id;
+    answers.add(found);
+    const expected = foundPlainly([...held.values()], request);
+    expect({ seed, request, found }).toEqual({ seed, request, found: expected });
+  }
+  expect(answers.size).toBeGreaterThan(10);
+  for (const one of held.values()) store.remove(one);
+  for (const host of hosts) expect(store.knows('t', [host])).toBe(false);
+});
+
+describe('with 3,000 proxies of one host, of 20 paths and 7 methods each,', () => {
+  const count = 3_000;
+  const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
+  const proxies = Array.from({ length: count }, (_, n) => {
+    const paths = Array.from({ length: 20 }, (_none, at) => `/v1/${n}/${at}`);
+    return proxy(String(n), { hosts: ['a.example'], methods, paths });
+  });
+  const built = (): MatchedProxies => {
+    const store = new MatchedProxies();
+    for (const one of proxies) store.add(one);
+    return store;
+  };
+  const timed = (work: () => void): number => {
+    const at = performance.now();
+    work();
+    return performance.now() - at;
+  };
+
+  it('all are added within two seconds', async () => {
+    expect(await fastest(2_000, () => timed(built))).toBeLessThan(2_000);
+  });
+
+  it('a thousand are found or not found within 50 ms, and a hundred are changed within 100 ms', async () => {
+    const store = built();
+    const ask = (path: string) =>
+      store.find('t', { hostPatterns: ['a.example'], method: 'GET', path })?.id;
+    const findMs = (): number =>
+      timed(() => {
+        for (let n = 0; n < 500; n += 1) {
+          expect(ask(`/v1/${count - 1 - n}/19/rest`)).toBe(String(count - 1 - n));
+          expect(ask(`/v2/${n}`)).toBeUndefined();
+        }
+      });
+    expect(await fastest(50, findMs)).toBeLessThan(50);
+    const changeMs = (): number =>
+      timed(() => {
+        for (const one of proxies.slice(0, 100)) {
+          store.remove(one);
+          store.add(one);
+        }
+      });
+    expect(await fastest(100, changeMs)).toBeLessThan(100);
+  });
 });

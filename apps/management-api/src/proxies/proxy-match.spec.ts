@@ -1,4 +1,8 @@
+import { randomUUID } from 'node:crypto';
+import { matchKeysOf, type ProxyDefinition } from '@glovebox/definitions';
+import { fastest } from '@glovebox/testing';
 import { useTestApi } from '../spec-api';
+import { refuseEqualMatches } from './proxy-match';
 
 const api = useTestApi();
 
@@ -121,5 +125,41 @@ describe('the match of a proxy', () => {
     const same = proxy({ hosts: [host()] });
     const answers = await Promise.all(Array.from({ length: 4 }, () => api.post('/proxies', same)));
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409]);
+  });
+
+  it('is compared with those of 3,000 proxies for all that one change writes at once', async () => {
+    const own = host();
+    const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
+    const matchOf = (name: string) => ({
+      hosts: [own],
+      methods,
+      paths: Array.from({ length: 20 }, (_, at) => `/v1/${name}/${at}`),
+    });
+    const { id } = await made(matchOf('0'));
+    const tenantId = api.tenant.tenant_id;
+    await api.admin.query(
+      `INSERT INTO proxies
+       SELECT copy.* FROM proxies p, generate_series(1, 2999) AS n, jsonb_populate_record(p,
+         jsonb_build_object('id', gen_random_uuid(), 'key_hash', gen_random_uuid(), 'match_keys',
+           (SELECT jsonb_agg(replace(one, '/v1/0/', '/v1/' || n || '/'))
+            FROM unnest(p.match_keys) AS one))) AS copy
+       WHERE p.id = $1`,
+      [id],
+    );
+    const definitions = Array.from({ length: 20 }, (_, n) => ({
+      ...{ kind: 'proxy', id: randomUUID(), tenantId, match: matchOf(`new${n}`) },
+    })) as unknown as ProxyDefinition[];
+    const askMs = async (): Promise<number> => {
+      const at = performance.now();
+      await refuseEqualMatches(api.admin, tenantId, definitions);
+      return performance.now() - at;
+    };
+    expect(await fastest(1_500, askMs)).toBeLessThan(1_500);
+    expect(matchKeysOf(matchOf('1'))).toHaveLength(140);
+    expect((await api.post('/proxies', proxy(matchOf('2999')))).status).toBe(409);
+    await api.admin.query(`DELETE FROM proxies WHERE tenant_id = $1 AND match->'hosts' ? $2`, [
+      tenantId,
+      own,
+    ]);
   });
 });

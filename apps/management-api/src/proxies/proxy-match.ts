@@ -123,17 +123,24 @@ export async function refuseEqualMatches(
   tenantId: string,
   definitions: readonly Definition[],
 ): Promise<void> {
-  for (const definition of definitions) {
-    if (definition.kind !== 'proxy' || !definition.match) continue;
-    const [other] = await sql.query<{ id: string; name: string }>(
-      `SELECT id, name FROM proxies WHERE tenant_id = $1 AND id <> $2 AND match_keys && $3 LIMIT 1`,
-      [tenantId, definition.id, matchKeysOf(definition.match)],
-    );
-    if (!other) continue;
-    throw new Problem('conflict', {
-      detail:
-        `The proxy ${other.id} matches some of the same requests, and neither match is more ` +
-        'specific: change its hosts, paths or methods.',
-    });
-  }
+  const keys = definitions.flatMap((one) =>
+    one.kind === 'proxy' && one.match ? matchKeysOf(one.match) : [],
+  );
+  if (keys.length === 0) return;
+  // One pass over the keys of the tenant: each is looked up in a hash of the list. `&&` would compare
+  // each with each.
+  const [shared] = await sql.query<{ ids: string[] }>(
+    `SELECT array_agg(id) AS ids FROM proxies, unnest(match_keys) AS held (match_key)
+     WHERE tenant_id = $1 AND match_keys <> '{}' AND match_key = ANY($2)
+     GROUP BY match_key HAVING count(*) > 1 LIMIT 1`,
+    [tenantId, keys],
+  );
+  if (!shared) return;
+  const written = new Set(definitions.map(({ id }) => id));
+  const other = shared.ids.find((id) => !written.has(id)) ?? shared.ids[0];
+  throw new Problem('conflict', {
+    detail:
+      `The proxy ${other} matches some of the same requests, and neither match is more ` +
+      'specific: change its hosts, paths or methods.',
+  });
 }
