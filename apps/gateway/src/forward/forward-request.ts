@@ -8,7 +8,5 @@ export class ForwardRequest extends CallerRequest {
 }
 
 /** Bytes behind the head of a CONNECT belong to the tunnel: it has no body. */
-const isPlainConnect = ({ httpVersion, headers }: CallerRequest): boolean =>
-  httpVersion === '1.1' &&
-  headers['content-length'] === undefined &&
-  headers['transfer-encoding'] === undefined;
+const isPlainConnect = ({ headers }: CallerRequest): boolean =>
+  headers['content-length'] === undefined && headers['transfer-encoding'] === undefined;

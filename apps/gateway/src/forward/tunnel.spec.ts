@@ -182,6 +182,41 @@ describe('CONNECT', () => {
     client.socket.destroy();
   });
 
+  it.each(['with a Host header', 'without a Host header'])(
+    'of HTTP/1.0 %s opens a tunnel like one of HTTP/1.1',
+    async (which) => {
+      await toRequest(['/tokens']);
+      const client = new TunnelClient(connect(spec.forwardPort, '127.0.0.1'));
+      client.write(
+        `CONNECT ${destination.address} HTTP/1.0`,
+        ...(which === 'with a Host header' ? [`Host: ${destination.address}`] : []),
+        `Proxy-Authorization: Bearer ${key}`,
+        '',
+        '',
+      );
+      await waitFor(() => client.text.includes('\r\n\r\n') || client.ended);
+      expect(client.text).toBe('HTTP/1.1 200 Connection Established\r\n\r\n');
+      const trust = { ca: spec.authority.certificate, host: '127.0.0.1' };
+      const inner = new TunnelClient(await speakTls(client, trust));
+      expect(await inner.get('/tokens/old', destination.address)).toBe(200);
+      expect(destination.requests.at(-1)?.url).toBe('/tokens/old');
+      inner.socket.destroy();
+    },
+  );
+
+  it('of HTTP/1.0 needs a key, and a host that can be read in one way', async () => {
+    const send = async (target: string, ...lines: string[]): Promise<number[]> => {
+      const client = new TunnelClient(connect(spec.forwardPort, '127.0.0.1'));
+      client.write(`CONNECT ${target} HTTP/1.0`, ...lines, '', '');
+      await client.done();
+      return client.statuses;
+    };
+    expect(await send(destination.address)).toEqual([407]);
+    const credentials = `Proxy-Authorization: Bearer ${key}`;
+    expect(await send('name..example:443', credentials)).toEqual([400]);
+    expect(await send(destination.address, credentials, 'Content-Length: 5')).toEqual([400]);
+  });
+
   it('with a body is refused, and nothing behind it is served', async () => {
     const smuggled = `GET http://${destination.address}/smuggled HTTP/1.1\r\nHost: x\r\n\r\n`;
     const client = new TunnelClient(connect(spec.forwardPort, '127.0.0.1'));
