@@ -36,6 +36,12 @@ export interface ProxyCall {
 
 export type ProxyDecision = Decision<ProxyCall>;
 
+/** What a caller is told where the application of a proxy is refused. Without a key: the code alone. */
+export const toldTo = (caller: Principal | null, refused: unknown): unknown =>
+  caller === null && refused instanceof Problem
+    ? new Problem(refused.code, { cause: refused })
+    : refused;
+
 /** Keys whose hashes are remembered. */
 export const knownKeysMax = 10_000;
 

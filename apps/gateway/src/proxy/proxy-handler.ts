@@ -9,6 +9,7 @@ import { admitCall, type Room } from '../call/call-shares';
 import {
   findProxy,
   proxyOfKey,
+  toldTo,
   type InvokedProxy,
   type ProxyCall,
   type ProxyDecision,
@@ -214,16 +215,19 @@ export interface ReceivedRequest {
   readonly isDry?: boolean;
 }
 
-/** Refuses a place that the data of the call may not go to, and records that. */
+/**
+ * Refuses a place that the data of the call may not go to, and records that. Without a caller, only
+ * the application of the proxy has opened any.
+ */
 export async function refuseElsewhere(
   ctx: Pick<GatewayContext, 'vault'>,
   received: ReceivedRequest,
 ): Promise<never> {
-  const { reach, decision } = received;
-  const { tokenIds } = reach;
-  const use = useBy(received, decision.decided.caller?.actorId ?? null);
+  const { tokenIds } = received.reach;
+  const { caller, proxy } = received.decision.decided;
+  const use = useBy(received, caller?.actorId ?? proxy.applicationId);
   await ctx.vault.recordElsewhere(use, tokenIds);
-  throw elsewhere(tokenIds);
+  throw toldTo(caller, elsewhere(tokenIds));
 }
 
 /** True when the request needs no expressions replaced and no transform. */

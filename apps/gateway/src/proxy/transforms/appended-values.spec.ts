@@ -128,6 +128,27 @@ describe('a value that a step appends', () => {
     await refused(await call(unknown), 400, 'unknown_token');
   });
 
+  it('is kept from a path that its token excludes: no anonymous caller learns the token, the record names the application', async () => {
+    const token = await gateway.token('secret', { destinations: [`${destination.url}/v1`] });
+    const steps = [header('X-Key', `{{ ${token} }}`)];
+    const open = await proxyWith(steps, { requireAuth: false });
+    const anonymous = await fetch(`${gateway.url}/proxy/v2`, {
+      headers: { 'SVC-PROXY-KEY': open },
+    });
+    const text = await refused(anonymous, 403, 'destination_not_allowed');
+    expect(JSON.parse(text)).toEqual({
+      proxy_error: {
+        ...{ title: expect.any(String) as string, status: 403 },
+        code: 'destination_not_allowed',
+      },
+    });
+    expect(await gateway.uses(token)).toContainEqual(
+      expect.objectContaining({ outcome: 'refused', actor_id: application.id }),
+    );
+    const known = await call(open, {}, '/v2');
+    expect(await refused(known, 403, 'destination_not_allowed')).toContain(token);
+  });
+
   it('that cannot be read or sent ends the call with the place of its step', async () => {
     const token = await gateway.token('two\nlines');
     const broken = await proxyWith([header('X-A', 'plain'), header('X-B', '{{ a | nothing }}')]);

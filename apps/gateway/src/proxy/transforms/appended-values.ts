@@ -1,9 +1,9 @@
 import type { Principal } from '@glovebox/access';
 import type { DefinitionSnapshot, TransformStep } from '@glovebox/definitions';
 import { appendedTemplate, Budget, mayExpand, type AppendedTemplate } from '@glovebox/expressions';
-import { applicationGone, Problem } from '@glovebox/problems';
+import { applicationGone } from '@glovebox/problems';
 import { OpeningBudget, type Use } from '@glovebox/vault';
-import type { InvokedProxy } from '../../call/caller';
+import { toldTo, type InvokedProxy } from '../../call/caller';
 import { joined } from '../../connection/small-body';
 import type { GatewayContext } from '../../context';
 import { noteTokens } from '../../observing/call';
@@ -98,9 +98,7 @@ export async function openAppended(
   const opened = await ctx.vault
     .detokenize(appender, useBy(appender.actorId), ids, reach, opening)
     .catch((thrown: unknown) => {
-      // An anonymous caller learns neither what the application lacks nor where.
-      if (caller || !(thrown instanceof Problem)) throw thrown;
-      throw new Problem(thrown.code, { cause: thrown });
+      throw toldTo(caller, thrown);
     });
   noteTokens(call, ids);
   await decision.confirm();
