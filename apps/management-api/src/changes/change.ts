@@ -4,7 +4,7 @@ import { recordEach, type Sql } from '@glovebox/database';
 import { appendChanges, type Definition } from '@glovebox/definitions';
 import { Problem } from '@glovebox/problems';
 import { trimCode } from '../code/code-texts';
-import { keepFormer, type CodeMembers } from '../code/stored-code';
+import { noteCode, type CodeMembers } from '../code/stored-code';
 import type { ManagementContext } from '../context';
 import type { EntityTags } from '../http/entity-tags';
 import { asSql, inTenant } from '../database/in-tenant';
@@ -76,10 +76,8 @@ export async function change<Result>(
       throw slugTaken(error) ?? error;
     });
     const { result, definitions = [], deletions = [], formerCode = [] } = changed;
-    if (formerCode.length > 0) {
-      await keepFormer(sql, ctx.sealer, tenantId, formerCode);
-      await trimCode(sql, tenantId);
-    }
+    await noteCode(sql, ctx.sealer, tenantId, definitions, formerCode);
+    if (formerCode.length > 0) await trimCode(sql, tenantId);
     const each = [...definitions, ...deletions].map(({ kind, id }) => ({
       operation: `${kind}.${action}`,
       entityType: kind,

@@ -236,6 +236,61 @@ describe('a formula with a bundle', () => {
   });
 });
 
+describe('changes side by side that name the same bundles', () => {
+  /** Begins the changes while another transaction holds what they need, and lets all of them wait. */
+  const besideAnother = async <Answer>(
+    statement: string,
+    begin: () => Promise<Answer>[],
+  ): Promise<Answer[]> => {
+    const { begun } = await api.admin.transaction(async (sql) => {
+      await sql.query(statement);
+      const begun = begin();
+      await waitFor(async () => {
+        const waiting = await api.admin.query(
+          `SELECT FROM pg_stat_activity WHERE datname = current_database()
+             AND application_name = 'management-api' AND wait_event_type = 'Lock'`,
+        );
+        return waiting.length === begun.length;
+      });
+      return { begun };
+    });
+    return Promise.all(begun);
+  };
+  const touching = (sha256: string): string =>
+    `UPDATE code_texts SET last_in_force_at = last_in_force_at WHERE id = '${codeIdOf(sha256)}'`;
+  const isInForce = async (sha256: string): Promise<boolean> =>
+    (await textsOf(sha256))[0]?.last_in_force_at === Infinity;
+
+  it('put it in force when they have waited for each other', async () => {
+    const sha256 = await uploaded('beside');
+    const made = () => api.post('/reactor-formulas', { name: 'F', code_sha256: sha256 });
+    const [answer] = await besideAnother(touching(sha256), () => [made().then((sent) => sent)]);
+    expect([answer?.status, await isInForce(sha256)]).toEqual([201, true]);
+  });
+
+  it('put it out of force when they have waited for each other', async () => {
+    const sha256 = await uploaded('ended beside');
+    const id = await formula({ code_sha256: sha256 });
+    expect(await isInForce(sha256)).toBe(true);
+    const [answer] = await besideAnother(touching(sha256), () => [
+      api.delete(`/reactor-formulas/${id}`).then((sent) => sent),
+    ]);
+    expect([answer?.status, await isInForce(sha256)]).toEqual([204, false]);
+  });
+
+  it('swap theirs without a deadlock', async () => {
+    const [one, two] = [await uploaded('one side'), await uploaded('other side')];
+    const ids = [await formula({ code_sha256: one }), await formula({ code_sha256: two })];
+    // Both stop where they write their rows.
+    const answers = await besideAnother('LOCK TABLE reactor_formulas IN SHARE MODE', () =>
+      [two, one].map((hash, at) =>
+        put(`/reactor-formulas/${ids[at]}`, { name: 'F', code_sha256: hash }),
+      ),
+    );
+    expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+  });
+});
+
 describe('a proxy with a bundle', () => {
   const proxy = async (members: object): Promise<string> =>
     (await api.made('/proxies', { name: 'P', destination_url: 'https://a.example', ...members }))

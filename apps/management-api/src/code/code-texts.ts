@@ -16,23 +16,42 @@ export const idOfHash = (hash: string): string => codeIdOf(hash) ?? '';
 
 export const idOfCode = (code: string): string => idOfHash(codeHash(code));
 
+/** Ids and texts, by whether they are in force after a change. */
+interface ChangedTexts {
+  /** Uploaded, and in force from now on. */
+  readonly inForce: readonly string[];
+  /** Uploaded, and in force no longer, or perhaps no longer. */
+  readonly former: readonly string[];
+  /** As `former`, but not uploaded: kept for as long as there may be runs of them. */
+  readonly formerCodes: readonly string[];
+}
+
 /**
- * Keeps code that goes out of force, for as long as there may be runs of it, and returns its ids. They are in
- * order, so that two transactions which keep the same texts do not wait for each other.
+ * Notes when texts were last in force, and keeps those that are not there. The rows are locked all at once,
+ * in the order of their ids: transactions with the same texts take turns, and none waits in a circle. The
+ * update finds them by their ids again, because a row that was waited for is at another place.
  */
-export async function keepCode(
+export async function noteTexts(
   sql: Sql,
   sealer: Sealer,
   tenantId: string,
-  codes: readonly string[],
-): Promise<string[]> {
-  if (codes.length === 0) return [];
-  const texts = [...new Map(codes.map((code) => [idOfCode(code), code]))].sort(([a], [b]) =>
-    a < b ? -1 : 1,
+  { inForce, former, formerCodes }: ChangedTexts,
+): Promise<void> {
+  const codes = new Map(formerCodes.map((code) => [idOfCode(code), code]));
+  const ids = [...new Set([...inForce, ...former, ...codes.keys()])];
+  if (ids.length === 0) return;
+  const kept = await lockTexts(sql, tenantId, ids, 'NO KEY UPDATE');
+  await sql.query(
+    `UPDATE code_texts SET
+       last_in_force_at = CASE WHEN id = ANY ($3::uuid[]) THEN 'infinity' ELSE now() END,
+       held_until = CASE WHEN id = ANY ($3::uuid[]) THEN now() ELSE held_until END
+     WHERE tenant_id = $1 AND id = ANY ($2::uuid[])`,
+    [tenantId, kept, inForce],
   );
-  const ids = texts.map(([id]) => id);
-  const kept = new Set(await touchTexts(sql, tenantId, ids, 'now'));
-  const added = texts.filter(([id]) => !kept.has(id));
+  const added = [...codes]
+    .filter(([id]) => !kept.includes(id))
+    .sort(([a], [b]) => (a < b ? -1 : 1));
+  if (added.length === 0) return;
   const sealed = await Promise.all(
     added.map(([id, code]) => sealer.seal(codePlace(tenantId, id), code)),
   );
@@ -42,24 +61,19 @@ export async function keepCode(
      ON CONFLICT (tenant_id, id) DO UPDATE SET last_in_force_at = excluded.last_in_force_at`,
     [tenantId, added.map(([id]) => id), sealed],
   );
-  return ids;
 }
 
-/** Notes when texts that are kept were last in force, and returns the ids of those that are. */
-export async function touchTexts(
+/** Returns the ids of those that are kept. `KEY SHARE` keeps them from being deleted, and from nothing else. */
+export async function lockTexts(
   sql: Sql,
   tenantId: string,
   ids: readonly string[],
-  lastInForceAt: 'now' | 'infinity',
+  lock: 'KEY SHARE' | 'NO KEY UPDATE',
 ): Promise<string[]> {
   if (ids.length === 0) return [];
   const rows = await sql.query<{ id: string }>(
-    `UPDATE code_texts SET last_in_force_at = $3::timestamptz,
-       held_until = CASE WHEN $3 = 'infinity' THEN now() ELSE held_until END
-     WHERE ctid = ANY (ARRAY(
-       SELECT ctid FROM code_texts WHERE tenant_id = $1 AND id = ANY ($2::uuid[])
-       ORDER BY id FOR UPDATE)) RETURNING id`,
-    [tenantId, ids, lastInForceAt],
+    `SELECT id FROM code_texts WHERE tenant_id = $1 AND id = ANY ($2::uuid[]) ORDER BY id FOR ${lock}`,
+    [tenantId, ids],
   );
   return rows.map(({ id }) => id);
 }

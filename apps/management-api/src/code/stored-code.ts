@@ -1,12 +1,12 @@
 import type { Sql } from '@glovebox/database';
-import type { RunnableCode } from '@glovebox/definitions';
+import type { Definition, RunnableCode } from '@glovebox/definitions';
 import { invalid } from '@glovebox/problems';
 import type { OfferedNames, Runtime } from '@glovebox/sandbox';
 import type { Sealer } from '@glovebox/seal';
 import { isJsonObject, type JsonObject } from '@glovebox/wire';
 import { touches, type MergePatch } from '../validation/patched-dto';
 import { checkCode } from './check-code';
-import { codeHash, idOfHash, keepCode, knownTexts, touchTexts } from './code-texts';
+import { codeHash, idOfHash, knownTexts, lockTexts, noteTexts } from './code-texts';
 
 /** Code as a body and an answer have it: the text, or the hash of a bundle. */
 export interface CodeMembers {
@@ -70,17 +70,28 @@ export function checkGiven({ code }: CodeMembers, path: string, offered: Offered
   if (code !== undefined) checkCode(code, `${path}code`, offered);
 }
 
-/** Keeps code that goes out of force, for as long as there may be runs of it. */
-export async function keepFormer(
+/** Notes what a change has put in force, and keeps what it has put out of force. */
+export async function noteCode(
   sql: Sql,
   sealer: Sealer,
   tenantId: string,
+  definitions: readonly Definition[],
   former: readonly CodeMembers[],
 ): Promise<void> {
-  const bundles = former.flatMap(({ code_sha256: hash }) => (hash ? [idOfHash(hash)] : []));
-  await touchTexts(sql, tenantId, bundles, 'now');
-  const codes = former.flatMap(({ code }) => code ?? []);
-  await keepCode(sql, sealer, tenantId, codes);
+  const idsOf = (hashes: readonly (string | undefined)[]): string[] =>
+    hashes.flatMap((hash) => (hash === undefined ? [] : [idOfHash(hash)]));
+  await noteTexts(sql, sealer, tenantId, {
+    inForce: idsOf(definitions.flatMap(codesIn).map((code) => code?.bundleHash)),
+    former: idsOf(former.map((code) => code.code_sha256)),
+    formerCodes: former.flatMap(({ code }) => code ?? []),
+  });
+}
+
+function codesIn(definition: Definition): readonly (RunnableCode | null)[] {
+  if (definition.kind === 'formula') return [definition];
+  return definition.kind === 'proxy'
+    ? [definition.requestTransform, definition.responseTransform]
+    : [];
 }
 
 export const isSameCode = (one: CodeMembers | null, other: CodeMembers | null): boolean =>
@@ -88,9 +99,12 @@ export const isSameCode = (one: CodeMembers | null, other: CodeMembers | null): 
 
 type Place = readonly [path: string, given: CodeMembers | null];
 
-/** Holds the bundles from now on: something refers to them. `places`: the members that have their hashes. */
+/**
+ * Keeps the bundles from being deleted until the end of the transaction, which notes that they are in force.
+ * `places`: the members that have their hashes.
+ */
 export const holdBundles = (sql: Sql, tenantId: string, places: readonly Place[]): Promise<void> =>
-  refuseMissing(places, (ids) => touchTexts(sql, tenantId, ids, 'infinity'));
+  refuseMissing(places, (ids) => lockTexts(sql, tenantId, ids, 'KEY SHARE'));
 
 export const requireBundles = (
   sql: Sql,

@@ -1,7 +1,7 @@
 import type { Sql } from '@glovebox/database';
 import { notFound } from '@glovebox/problems';
 import type { Place, Sealer } from '@glovebox/seal';
-import { bytesOfTexts, idOfHash, keepCode, readCodes } from '../code/code-texts';
+import { bytesOfTexts, idOfCode, idOfHash, readCodes } from '../code/code-texts';
 import type { DeployedKind, ItemChange } from './deployments.dto';
 import { withCode, withoutCode, type Document } from './documents';
 
@@ -125,12 +125,12 @@ export interface NewDeployment {
   readonly items: readonly Deployed[];
 }
 
-/** Keeps what a deployment puts in force, and forgets the oldest. */
+/** Keeps what a deployment puts in force, and forgets the oldest. Returns the texts of code that it needs. */
 export async function keepDeployment(
   sql: Sql,
   sealer: Sealer,
   deployment: NewDeployment,
-): Promise<void> {
+): Promise<string[]> {
   const { id, tenantId } = deployment;
   const codes = new Set<string>();
   const bundles = new Set<string>();
@@ -140,7 +140,7 @@ export async function keepDeployment(
     for (const hash of without.bundles) bundles.add(idOfHash(hash));
     return { ...item, document: without.stored };
   });
-  const codeIds = [...(await keepCode(sql, sealer, tenantId, [...codes])), ...bundles];
+  const codeIds = [...[...codes].map(idOfCode), ...bundles];
   const state = await sealer.seal(placeOf(tenantId, id), JSON.stringify(stored));
   const bytesOfBundles = await bytesOfTexts(sql, tenantId, [...bundles]);
   const bytes = [...codes].reduce(
@@ -165,4 +165,5 @@ export async function keepDeployment(
        WHERE nth > 2 AND (nth > $2 OR so_far > $3))`,
     [tenantId, deploymentsMax, deploymentsBytesMax],
   );
+  return [...codes];
 }

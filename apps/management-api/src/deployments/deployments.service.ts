@@ -158,7 +158,7 @@ export class DeploymentsService {
       return { result: { ...(before === undefined ? {} : { id: before }), changes: shown } };
     }
     const id = timeOrderedId();
-    await keepDeployment(sql, sealer, {
+    const codes = await keepDeployment(sql, sealer, {
       ...{ id, tenantId, project, rollbackOf, changes: shown, items },
       message: input.message ?? null,
       createdBy: author.actorId,
@@ -168,7 +168,8 @@ export class DeploymentsService {
     const said = input.message === undefined ? {} : { reason: input.message };
     return {
       result: input.dry_run ? { changes: shown } : { id, changes: shown },
-      ...{ definitions, deletions, formerCode },
+      ...{ definitions, deletions },
+      formerCode: [...formerCode, ...codes.map((code) => ({ code }))],
       lines: [...lines, { operation, entityType: 'deployment', entityIds: [id], ...said }],
     };
   }
