@@ -121,7 +121,7 @@ export const operations: readonly Operation[] = [
     method: 'put',
     path: '/code/:sha256/map',
     permission: 'deployment:create',
-    body: () => ({ map: '{}' }),
+    body: () => ({ map: '{"version":3,"sources":[],"mappings":""}' }),
   },
   { method: 'get', path: '/code/:sha256', permission: 'reactor:read' },
   { method: 'get', path: '/deployments', permission: 'deployment:read' },

@@ -9,6 +9,7 @@ import { asSql, eachInTenant, inTenant } from '../database/in-tenant';
 import { checkCode } from './check-code';
 import { bundleMax, sha256Pattern } from './code-members';
 import { codeHash, idOfHash, readCodes } from './code-texts';
+import { readMap, sourcesMax } from './source-places';
 
 /** Bytes of a source map. */
 export const mapBytesMax = 2 * 1024 * 1024;
@@ -47,8 +48,14 @@ export class BundlesService {
   async putMap(actor: Actor, sha256: string, map: string): Promise<{ sha256: string }> {
     const id = requireHash(sha256);
     requireBytes(map, mapBytesMax, 'A source map');
+    const read = readMap(map);
+    if (!read) {
+      const of = `a flat source map of version 3, with at most ${sourcesMax} sources`;
+      throw invalid({ map: [`must be the JSON of ${of}`] });
+    }
     const { tenantId } = actor.principal;
-    const sealed = await this.ctx.sealer.seal(codePlace(tenantId, id, 'map'), map);
+    const place = codePlace(tenantId, id, 'map');
+    const sealed = await this.ctx.sealer.seal(place, JSON.stringify(read));
     return this.#change(actor, id, 'code.map', async (sql) => {
       await requireRoom(sql, tenantId, sealed.length);
       const known = await sql.query(

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { codeIdOf, deleteCodeTexts } from '@glovebox/runs';
+import { codeIdOf, codePlace, deleteCodeTexts } from '@glovebox/runs';
 import { connectDatabase } from '@glovebox/database';
 import { waitFor } from '@glovebox/testing';
 import { useTestApi } from '../spec-api';
@@ -120,15 +120,32 @@ describe('an upload', () => {
   });
 });
 
+const map = '{"version":3,"sources":["code.ts"],"names":["a"],"mappings":"AAAA"}';
+
 describe('a source map', () => {
   it('is kept beside its text, and is 404 without one and 413 above 2 MiB', async () => {
     const sha256 = await uploaded('mapped');
-    expect((await put(`/code/${sha256}/map`, { map: '{}' })).status).toBe(200);
+    expect((await put(`/code/${sha256}/map`, { map })).status).toBe(200);
     const [row] = await textsOf(sha256);
     expect(row?.map).toBeInstanceOf(Buffer);
-    expect((await put(`/code/${bundleOf('none').sha256}/map`, { map: '{}' })).status).toBe(404);
-    const map = 'x'.repeat(2 * 1024 * 1024 + 1);
-    expect((await put(`/code/${sha256}/map`, { map })).status).toBe(413);
+    expect((await put(`/code/${bundleOf('none').sha256}/map`, { map })).status).toBe(404);
+    const long = 'x'.repeat(2 * 1024 * 1024 + 1);
+    expect((await put(`/code/${sha256}/map`, { map: long })).status).toBe(413);
+  });
+
+  it('that is none, or not flat, is 400, and nothing is kept but what is used', async () => {
+    const sha256 = await uploaded('checked');
+    const path = `/code/${sha256}/map`;
+    for (const wrong of ['{}', '{', map.replace('"code.ts"', '[]'), map.replace('3', '2')]) {
+      const { status, answer } = await put(path, { map: wrong });
+      expect([status, Object.keys(answer.errors as object)]).toEqual([400, ['map']]);
+    }
+    expect((await textsOf(sha256))[0]?.map).toBeNull();
+    await put(path, { map });
+    const [row] = await textsOf(sha256);
+    const place = codePlace(api.tenant.tenant_id, String(codeIdOf(sha256)), 'map');
+    const kept = (await api.ctx.sealer.open(place, row?.map as Buffer)).toString();
+    expect(JSON.parse(kept)).toEqual({ version: 3, sources: ['code.ts'], mappings: 'AAAA' });
   });
 
   it('is never readable by the data plane', async () => {
@@ -146,7 +163,7 @@ describe('a text of another tenant', () => {
   it('is neither shown, nor mapped, nor named by a formula', async () => {
     const sha256 = await uploaded('foreign', api.foreign.management_key);
     expect((await api.get(`/code/${sha256}`)).status).toBe(404);
-    expect((await put(`/code/${sha256}/map`, { map: '{}' })).status).toBe(404);
+    expect((await put(`/code/${sha256}/map`, { map })).status).toBe(404);
     const { status, body } = await api.post('/reactor-formulas', {
       name: 'F',
       code_sha256: sha256,

@@ -37,7 +37,7 @@ it.each([false, true])(
     const known = new SourceMap(JSON.parse(map) as SourceMapPayload);
     const wanted = placesIn(code);
     expect(wanted.length).toBeGreaterThan(3);
-    const found = sourcePlaces(map, wanted);
+    const found = sourcePlaces(map, wanted, () => 0);
     const expected = wanted.map(({ line, column }) => {
       const entry = known.findEntry(line - 1, column - 1);
       if (!('originalSource' in entry)) return undefined;
@@ -57,6 +57,15 @@ it.each([
   ['no JSON', '{'],
   ['null', 'null'],
   ['of another version', '{"version":2,"sources":["a.ts"],"mappings":"AAAA"}'],
+  ['with nested sources', '{"version":3,"sources":["a.ts",[]],"mappings":"AAAA"}'],
+  [
+    'with a member that is nested',
+    '{"version":3,"sources":["a.ts"],"mappings":"AAAA","x":{"y":1}}',
+  ],
+  [
+    'with too many sources',
+    JSON.stringify({ version: 3, sources: Array(10_001).fill('a.ts'), mappings: 'AAAA' }),
+  ],
   ['without sources', '{"version":3,"mappings":"AAAA"}'],
   ['with an unknown digit', '{"version":3,"sources":["a.ts"],"mappings":"AA*A"}'],
   ['with a number without end', `{"version":3,"sources":["a.ts"],"mappings":"${'g'.repeat(40)}"}`],
@@ -89,4 +98,35 @@ it('a map that takes longer than 50 ms is as none, and is left in the middle', (
   expect(sourcePlaces(map, wanted, slow)).toEqual([undefined]);
   expect(looks).toBeLessThan(6);
   expect(sourcePlaces(map, wanted, () => 0)).toEqual([{ line: 1, column: 1, source: 'a.ts' }]);
+});
+
+it('quotes and brackets within texts are no part of the shape of a map', () => {
+  const source = 'a "[{[{ \\\\';
+  const map = JSON.stringify({ version: 3, sources: [source], mappings: 'AAAA' });
+  expect(sourcePlaces(map, [place])).toEqual([{ ...place, source }]);
+});
+
+it.each([
+  ['nested lists', `{"x":${'['.repeat(1_000_000)}${']'.repeat(1_000_000)},`],
+  ['empty lists', `{"x":[${'[],'.repeat(600_000)}0],`],
+  ['members', `{${Array.from({ length: 150_000 }, (_, nth) => `"${nth}":1,`).join('')}`],
+  ['values', `{"x":[${'1.5,'.repeat(500_000)}1],`],
+])('a map with very many %s is never parsed', (_, head) => {
+  const parse = jest.spyOn(JSON, 'parse');
+  try {
+    const map = `${head}"version":3,"sources":["a.ts"],"mappings":"AAAA"}`;
+    expect(sourcePlaces(map, [place])).toEqual([undefined]);
+    expect(parse).not.toHaveBeenCalled();
+  } finally {
+    parse.mockRestore();
+  }
+});
+
+it('the clock is looked at after as many places as it is after segments', () => {
+  const map = JSON.stringify({ version: 3, sources: ['a.ts'], mappings: 'AAAA,'.repeat(4_000) });
+  const wanted = Array.from({ length: 1_000 }, (_, nth) => ({ line: 1, column: nth + 1 }));
+  let now = 0;
+  const slow = (): number => (now += 20);
+  expect(sourcePlaces(map, wanted, slow)[0]).toBeUndefined();
+  expect(now).toBeLessThan(200);
 });

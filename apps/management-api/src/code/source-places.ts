@@ -6,9 +6,9 @@ export interface SourcePlace extends CodePlace {
   readonly source?: string;
 }
 
-interface SourceMap {
+export interface SourceMap {
   readonly version: 3;
-  readonly sources: readonly string[];
+  readonly sources: readonly unknown[];
   readonly mappings: string;
 }
 
@@ -16,6 +16,12 @@ interface SourceMap {
 const budgetMs = 50;
 const stepsPerLook = 4_096;
 const sourceMax = 400;
+/** Sources of a map. */
+export const sourcesMax = 10_000;
+/** Members of the object … */
+const membersMax = 32;
+/** … and all values in them: what has more takes JSON.parse too long. */
+const valuesMax = 100_000;
 
 /** Finds places of code in its sources. A map that cannot be read, or that takes too long, is as none. */
 export function sourcePlaces(
@@ -24,8 +30,8 @@ export function sourcePlaces(
   now: () => number = () => performance.now(),
 ): (SourcePlace | undefined)[] {
   const until = now() + budgetMs;
+  const read = readMap(map);
   try {
-    const read = readMap(map);
     const found = read && walk(read, wanted, () => now() > until);
     return found ?? wanted.map(() => undefined);
   } catch {
@@ -33,11 +39,42 @@ export function sourcePlaces(
   }
 }
 
-function readMap(text: string): SourceMap | undefined {
-  const map = JSON.parse(text) as Partial<SourceMap> | null;
-  const isMap =
-    map?.version === 3 && typeof map.mappings === 'string' && Array.isArray(map.sources);
-  return isMap ? (map as SourceMap) : undefined;
+/** Reads a flat map of version 3, and only what is used of it. Undefined: it is another, or none. */
+export function readMap(text: string): SourceMap | undefined {
+  if (!isFlat(text)) return undefined;
+  try {
+    const { version, sources, mappings } = JSON.parse(text) as Partial<SourceMap>;
+    const isMap = version === 3 && typeof mappings === 'string' && Array.isArray(sources);
+    return isMap && sources.length <= sourcesMax ? { version, sources, mappings } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Whether the JSON can be parsed in a few milliseconds: one object, with lists of plain values at most.
+ * 2 MiB of nested lists or of short members would take a second.
+ */
+function isFlat(text: string): boolean {
+  const open: string[] = [];
+  let [members, values] = [0, 0];
+  for (let at = 0; at < text.length; at += 1) {
+    const character = text[at];
+    if (character === '"') at = endOfString(text, at);
+    else if (character === '{' || character === '[') {
+      if (character === (open.length === 0 ? '[' : '{') || open.push(character) > 2) return false;
+    } else if (character === '}' || character === ']') open.pop();
+    else if (character === ':') members += 1;
+    else if (character === ',') values += 1;
+    if (members > membersMax || values > valuesMax) return false;
+  }
+  return members > 0;
+}
+
+function endOfString(text: string, begin: number): number {
+  let at = begin + 1;
+  while (at < text.length && text[at] !== '"') at += text[at] === '\\' ? 2 : 1;
+  return at;
 }
 
 /** The last segment that begins at the place or before it, in its line. */
@@ -61,8 +98,16 @@ function walk(
   const nearest = new Map<CodePlace, Nearest | undefined>();
   const reader = new SegmentReader(mappings);
   let [source, sourceLine, sourceColumn] = [0, 0, 0];
-  for (let line = 1, steps = 0; line <= lastLine && !reader.isAtEnd; line += 1) {
+  let steps = 0;
+  const isTooLate = (more: number): boolean => {
+    steps += more;
+    if (steps < stepsPerLook) return false;
+    steps = 0;
+    return isLate();
+  };
+  for (let line = 1; line <= lastLine && !reader.isAtEnd; line += 1) {
     let column = 0;
+    const ofLine = byLine.get(line) ?? [];
     while (reader.hasSegment()) {
       const [columns, sourcesOn, lines, sourceColumns] = reader.segment();
       column += columns ?? 0;
@@ -70,15 +115,15 @@ function walk(
       source += sourcesOn ?? 0;
       sourceLine += lines ?? 0;
       sourceColumn += sourceColumns ?? 0;
-      for (const at of byLine.get(line) ?? []) {
+      for (const at of ofLine) {
         if (column >= at.column) continue;
         const one = { at, column, source, sourceLine, sourceColumn };
         nearest.set(at, isMapped ? one : undefined);
       }
-      steps += 1;
-      if (steps % stepsPerLook === 0 && isLate()) return undefined;
+      if (isTooLate(1 + ofLine.length)) return undefined;
     }
     reader.endLine();
+    if (isTooLate(1)) return undefined;
   }
   if (isLate()) return undefined;
   return wanted.map((place) => shown(sources, nearest.get(place)));
