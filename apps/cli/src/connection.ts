@@ -99,9 +99,11 @@ export function urlOf(text: string): string {
   return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
 }
 
+const thisMachine = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
+
 /** Whether a key would travel in the clear through a network. */
 export const isInTheClear = (url: string): boolean =>
-  url.startsWith('http:') && !/^(?:localhost|127\.|\[::1\])/.test(new URL(url).hostname);
+  url.startsWith('http:') && !thisMachine.test(new URL(url).hostname);
 
 export function profilesFile(env: Environment): string {
   return join(configFolder(env), 'profiles.json');
