@@ -4,7 +4,7 @@ import { pagesOf, readPage } from './read-pages.mjs';
 /**
  * @typedef {import('./api.mjs').Api} Api
  * @typedef {import('./api.mjs').Json} Json
- * @typedef {{ readonly priority: number, readonly container: string, readonly transform: string, readonly permissions: string[] }} Rule
+ * @typedef {{ readonly priority: number, readonly container: string, readonly transform: string, readonly permissions: string[], readonly conditions?: unknown[] }} Rule
  * @typedef {{ readonly token: Json, readonly why?: string | undefined }} ReadToken with why it cannot be copied
  */
 
@@ -63,11 +63,16 @@ async function unseenBy(from) {
   /** @param {Json} token */
   return ({ containers }) => {
     const [container = '/general/high/'] = /** @type {string[]} */ (containers ?? []);
-    const [rule] = rules
-      .filter((one) => `${container}/`.toLowerCase().startsWith(one.container.toLowerCase()))
+    const matching = rules
+      .filter((one) => asFolder(container).startsWith(asFolder(one.container)))
       .sort((a, b) => a.priority - b.priority || b.container.length - a.container.length);
-    return rule?.transform === 'reveal'
+    // Only the other API knows which tokens fulfil them.
+    const isConditional = matching.some(({ conditions }) => (conditions ?? []).length > 0);
+    return matching[0]?.transform === 'reveal' && !isConditional
       ? undefined
       : 'the reading key does not see its whole value';
   };
 }
+
+/** @param {string} container */
+const asFolder = (container) => `${container.replace(/\/+$/, '')}/`.toLowerCase();
