@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
+import { withoutKeys } from '../config';
 import type { Context } from '../context';
 import { Failure, usage } from '../failure';
 import { bundler } from '../project/bundle';
@@ -169,12 +170,6 @@ async function runTests(
   files: readonly string[],
   socket: string,
 ): Promise<number | null> {
-  const {
-    GLOVEBOX_KEY: _,
-    GLOVEBOX_PRIVATE_KEY: __,
-    GLOVEBOX_WEBHOOK_SECRET: ___,
-    ...others
-  } = env;
   const args = [
     '--enable-source-maps',
     '--test',
@@ -186,7 +181,7 @@ async function runTests(
   ];
   const child = spawn(process.execPath, args, {
     cwd: root,
-    env: { ...others, GLOVEBOX_TEST_SOCKET: socket },
+    env: { ...withoutKeys(env), GLOVEBOX_TEST_SOCKET: socket },
     stdio: ['ignore', 'inherit', 'inherit'],
   });
   const end = (): void => void child.kill();

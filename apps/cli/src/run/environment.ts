@@ -1,3 +1,5 @@
+import { withoutKeys } from '../config';
+
 /** Where requests of the command go, and what it trusts. */
 export interface Way {
   readonly forwardUrl: URL;
@@ -31,10 +33,8 @@ export function environmentOf(
   const direct = [...(given ? [given] : []), ...new Set(hosts)].join(',');
   const all = (names: readonly string[], value: string) =>
     Object.fromEntries(names.map((name) => [name, value]));
-  // The command gets a key of its own, and never that of the author.
-  const { GLOVEBOX_KEY: _, ...others } = env;
   return {
-    ...others,
+    ...withoutKeys(env),
     ...placeholders,
     ...all(proxyNames, proxyUrlOf(way)),
     ...all(directNames, direct),
