@@ -22,8 +22,8 @@ export interface Context {
   connection(): Connection;
   /** An error for a person at the terminal, where it is none of the program itself. */
   explained(error: unknown): unknown;
-  /** Calls with the key that manages. */
-  api(): Glovebox;
+  /** Calls with the key that manages. They end with the program, or by another signal. */
+  api(signal?: AbortSignal): Glovebox;
   /** Calls with the key that uses tokens and runs reactors. */
   callerApi(): Glovebox;
 }
@@ -50,7 +50,7 @@ export function contextOf(
     asked,
     connection: connect,
     explained: (error) => failureOf(error, () => connect().url, signal),
-    api: () => callsWith(connect().managementKey(), connect().managementUrl, signal),
+    api: (until = signal) => callsWith(connect().managementKey(), connect().managementUrl, until),
     callerApi: () => callsWith(connect().privateKey(), connect().url, signal),
   };
 }

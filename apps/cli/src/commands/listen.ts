@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline';
 import { errors, type components, type Glovebox } from '@glovebox/client';
-import { callsWith, type Context } from '../context';
+import type { Context } from '../context';
 import { Failure } from '../failure';
 import { findByName } from '../find-by-name';
 import { Forwarding, targetOf } from '../forwarding';
@@ -73,9 +73,8 @@ async function hear(
 }
 
 /** The interruption ends all calls but this one. A tenant has few listeners. */
-async function end({ connection }: Context, { id }: Listener): Promise<void> {
-  const { url, managementKey } = connection();
-  const api = callsWith(managementKey(), url, AbortSignal.timeout(goodbyeMs));
+async function end(context: Context, { id }: Listener): Promise<void> {
+  const api = context.api(AbortSignal.timeout(goodbyeMs));
   await api.delete('/webhook-listeners/{id}', { params: { path: { id } } }).catch(() => undefined);
 }
 

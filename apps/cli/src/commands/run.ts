@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import { urlOf } from '../connection';
-import { callsWith, type Context } from '../context';
+import type { Context } from '../context';
 import { codeOf, Failure, usage } from '../failure';
 import { projectAround, readProjectFile } from '../project/project';
 import { AuthoritiesFile } from '../run/authorities';
@@ -32,8 +32,7 @@ export async function run(
   const connection = context.connection();
   const forwardUrl = forwardUrlOf(connection.url, forward ?? env.GLOVEBOX_FORWARD_URL);
   // The key is given back also where the program was interrupted.
-  const unending = new AbortController().signal;
-  const api = callsWith(connection.managementKey(), connection.url, unending);
+  const api = context.api(new AbortController().signal);
   const { certificates } = await api.get('/tenants/self/forward-ca');
   const lent = await terminal.progress('asking for a key', LentKey.borrow(api, application));
   const authorities = new AuthoritiesFile(certificates, env);
