@@ -125,6 +125,39 @@ it('a command that is interrupted ends, and its key with it', async () => {
   expect(await lent()).toEqual([]);
 });
 
+it('a key goes where there is no folder for the authorities', async () => {
+  const env = { ...withKey.env, TMPDIR: fileOf('no-such-folder') };
+  const { code, stderr } = await cli.run(['run', '--as', 'agent', '--', 'node'], { env });
+  expect([code, stderr]).toEqual([1, expect.stringContaining('no-such-folder')]);
+  expect(await lent()).toEqual([]);
+});
+
+it('no key is lent of an application that has expired, and none outlasts its application', async () => {
+  const { body } = await call('GET', `${url}/applications?slug=agent`, {
+    key: tenant.management_key,
+  });
+  const [{ id } = { id: '' }] = body.data as readonly { id: string }[];
+  const endsAt = async (expires_at: string | null): Promise<void> => {
+    const change = { key: tenant.management_key, body: { expires_at } };
+    const headers = { 'Content-Type': 'application/merge-patch+json' };
+    const { status } = await call('PATCH', `${url}/applications/${id}`, { ...change, headers });
+    expect(status).toBe(204);
+  };
+  const soon = new Date(Date.now() + 300_000).toISOString();
+  await endsAt(soon);
+  const args = ['run', '--as', 'agent', '--', 'node', '-e', 'setInterval(() => {}, 1000)'];
+  const child = cli.start(args, withKey);
+  await until(async () => (await lent()).length === 1);
+  expect(await lent()).toMatchObject([{ expires_at: soon }]);
+  child.kill('SIGHUP');
+  expect(await once(child, 'exit')).toEqual([129, null]);
+  await endsAt('2020-01-01T00:00:00Z');
+  const { code, stderr } = await cli.run(args, withKey);
+  expect([code, stderr]).toEqual([4, expect.stringContaining('"agent" expired at 2020-01-01')]);
+  await endsAt(null);
+  expect(await lent()).toEqual([]);
+});
+
 it.each([
   ['a program that is not there', ['--as', 'agent', '--', 'no-such-program'], 2, /not found/],
   ['an application that is not there', ['--as', 'nobody', '--', 'node'], 4, /no application/],

@@ -1,6 +1,7 @@
 import { Glovebox } from '@glovebox/client';
 import { connectionOf, type Asked, type Connection } from './connection';
 import { failureOf } from './failure-of-call';
+import type { Interruptions } from './interruptions';
 import { Terminal } from './terminal';
 
 /** The options that each command has. */
@@ -15,7 +16,8 @@ export interface Context {
   readonly env: NodeJS.ProcessEnv;
   readonly cwd: string;
   readonly terminal: Terminal;
-  /** Ends with the program. */
+  readonly interruptions: Interruptions;
+  /** That of the interruptions. */
   readonly signal: AbortSignal;
   readonly asked: Asked;
   /** Where Glovebox is, and the keys for it. */
@@ -37,15 +39,17 @@ export function contextOf(
   { json = false, color, ...asked }: GlobalOptions,
   env: NodeJS.ProcessEnv,
   process: Pick<NodeJS.Process, 'cwd' | 'stdout' | 'stderr'>,
-  signal: AbortSignal,
+  interruptions: Interruptions,
 ): Context {
   const { stdout, stderr } = process;
+  const { signal } = interruptions;
   let connection: Connection | undefined;
   const connect = (): Connection => (connection ??= connectionOf(asked, env));
   return {
     env,
     cwd: process.cwd(),
     terminal: new Terminal(stdout, stderr, { json, colour: color }, env),
+    interruptions,
     signal,
     asked,
     connection: connect,

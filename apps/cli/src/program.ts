@@ -1,6 +1,7 @@
 import { Command, CommanderError, Option } from 'commander';
 import { contextOf, type Context, type GlobalOptions } from './context';
 import { codeOf, exitCodes, Failure } from './failure';
+import { Interruptions } from './interruptions';
 import { Terminal } from './terminal';
 import { version } from './version';
 
@@ -139,21 +140,17 @@ export function programOf(contextFor: (options: GlobalOptions) => Context): Comm
 }
 
 export async function run(process: NodeJS.Process, env: NodeJS.ProcessEnv): Promise<void> {
-  const interruption = new AbortController();
-  const interrupt = (): void => {
-    // The second one does not wait.
-    if (interruption.signal.aborted) process.exit(exitCodes.interrupted);
-    interruption.abort();
-  };
-  process.on('SIGINT', interrupt).on('SIGTERM', interrupt);
+  const interruptions = new Interruptions(process);
   // Whoever reads has enough, as `head` does.
   process.stdout.on('error', (error) => {
     if (codeOf(error) === 'EPIPE') process.exit(0);
     throw error;
   });
+  // A terminal that has gone takes no words, and what is under way is tidied up all the same.
+  process.stderr.on('error', () => undefined);
   let context: Context | undefined;
   const program = programOf((options) => {
-    context = contextOf(options, env, process, interruption.signal);
+    context = contextOf(options, env, process, interruptions);
     return context;
   });
   try {

@@ -1,15 +1,15 @@
 import { startDestination, type Destination } from '@glovebox/testing';
 import { contextOf } from '../context';
-import { AuthorsFolder } from '../run/spec-lender';
+import { AuthorsFolder, interruptionsOf } from '../run/spec-lender';
 import { listen } from './listen';
 
-const end = new AbortController();
+const { interruptions } = interruptionsOf();
 let console: Destination;
 let api: Destination;
 let folder: AuthorsFolder;
 beforeAll(async () => {
   console = await startDestination(({ method }, response) => {
-    if (method === 'GET') return end.abort();
+    if (method === 'GET') return interruptions.end();
     response.writeHead(method === 'POST' ? 201 : 204, { 'Content-Type': 'application/json' });
     response.end(method === 'POST' ? '{"id":"one","after":"0"}' : undefined);
   });
@@ -25,7 +25,7 @@ it('a listener of a session is ended at the console, which alone knows the sessi
   const session = { url: `${console.url}/api`, key: 'session_of_ada', expiresAt: '2999-01-01' };
   folder.store({ url: api.url, session });
   const settings = { color: false, url: api.url };
-  const context = contextOf(settings, folder.env, process, end.signal);
+  const context = contextOf(settings, folder.env, process, interruptions);
   await listen(context, { forwardTo: '3000', verify: false });
   const calls = console.requests.map(({ method, url }) => [method, new URL(url, api.url).pathname]);
   expect(calls).toEqual([

@@ -1,12 +1,12 @@
-import { spawn } from 'node:child_process';
-import { constants } from 'node:os';
 import { urlOf } from '../connection';
 import type { Context } from '../context';
-import { codeOf, Failure, usage } from '../failure';
+import { usage } from '../failure';
+import type { Interruption } from '../interruptions';
 import { projectAround, readProjectFile } from '../project/project';
 import { AuthoritiesFile } from '../run/authorities';
 import { environmentOf } from '../run/environment';
 import { LentKey } from '../run/lent-key';
+import { Started } from '../run/started';
 
 interface RunOptions {
   readonly as?: string;
@@ -31,23 +31,26 @@ export async function run(
   }
   const connection = context.connection();
   const forwardUrl = forwardUrlOf(connection.url, forward ?? env.GLOVEBOX_FORWARD_URL);
-  // The key is given back also where the program was interrupted.
-  const api = context.api(new AbortController().signal);
-  const { certificates } = await api.get('/tenants/self/forward-ca');
-  const lent = await terminal.progress('asking for a key', LentKey.borrow(api, application));
-  const authorities = new AuthoritiesFile(certificates, env);
-  try {
-    const glovebox = new URL(connection.url);
-    const way = { forwardUrl, key: lent.key, authoritiesFile: authorities.path, glovebox };
-    process.exitCode = await exitOf(
-      command,
-      environmentOf(way, settings?.env ?? {}, env),
-      context.signal,
-    );
-  } finally {
-    authorities.remove();
-    await terminal.progress('giving the key back', lent.giveBack());
-  }
+  const { certificates } = await context.api().get('/tenants/self/forward-ca');
+  let started: Started | undefined;
+  const take = (name: Interruption): void =>
+    started ? started.pass(name) : context.interruptions.end();
+  await context.interruptions.during(take, async () => {
+    const borrowing = LentKey.borrow(context, application);
+    const lent = await terminal.progress('asking for a key', borrowing);
+    let authorities: AuthoritiesFile | undefined;
+    try {
+      authorities = new AuthoritiesFile(certificates, env);
+      const glovebox = new URL(connection.url);
+      const way = { forwardUrl, key: lent.key, authoritiesFile: authorities.path, glovebox };
+      context.signal.throwIfAborted();
+      started = new Started(command, environmentOf(way, settings?.env ?? {}, env));
+      process.exitCode = await started.ended;
+    } finally {
+      await terminal.progress('giving the key back', lent.giveBack());
+      authorities?.remove();
+    }
+  });
 }
 
 /** `npm start` listens five ports above. */
@@ -60,22 +63,4 @@ function forwardUrlOf(base: string, given: string | undefined): URL {
     `Where does ${base} listen for forward mode?`,
     'Say --forward URL, or set GLOVEBOX_FORWARD_URL; the operator knows it.',
   );
-}
-
-/** The exit code of the command, as a shell tells it. */
-function exitOf(
-  [program = '', ...args]: readonly string[],
-  env: NodeJS.ProcessEnv,
-  signal: AbortSignal,
-): Promise<number> {
-  const child = spawn(program, args, { stdio: 'inherit', env });
-  const end = (): void => void child.kill('SIGTERM');
-  signal.addEventListener('abort', end);
-  return new Promise<number>((done, fail) => {
-    child.once('error', (error) => {
-      const why = codeOf(error) === 'ENOENT' ? 'it was not found' : error.message;
-      fail(new Failure('usage', `"${program}" does not start: ${why}.`));
-    });
-    child.once('exit', (code, by) => done(code ?? 128 + (by ? constants.signals[by] : 0)));
-  }).finally(() => signal.removeEventListener('abort', end));
 }

@@ -34,7 +34,12 @@ export class AuthoritiesFile {
   readonly path = join(this.#folder, 'authorities.pem');
 
   constructor(ofTenant: string, env: NodeJS.ProcessEnv) {
-    writeFileSync(this.path, `${trustedAlready(env).trimEnd()}\n${ofTenant}`, { mode: 0o600 });
+    try {
+      writeFileSync(this.path, `${trustedAlready(env).trimEnd()}\n${ofTenant}`, { mode: 0o600 });
+    } catch (error) {
+      this.remove();
+      throw error;
+    }
   }
 
   remove(): void {

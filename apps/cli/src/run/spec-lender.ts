@@ -1,7 +1,9 @@
+import { EventEmitter } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startDestination, type Destination, type RecordedRequest } from '@glovebox/testing';
+import { Interruptions } from '../interruptions';
 
 type Body = Readonly<Record<string, unknown>>;
 
@@ -15,6 +17,8 @@ export class Lender {
   };
   /** Is waited for before an application is made. */
   making: () => void | Promise<void> = () => undefined;
+  /** Whether the key of the author may no longer do anything. */
+  refusing = false;
 
   private constructor(private readonly server: Destination) {}
 
@@ -45,7 +49,8 @@ export class Lender {
   }
 
   async #answer(request: RecordedRequest): Promise<{ status: number; body?: object | undefined }> {
-    const [path = '', id = ''] = /(?:\/applications)(?:\/([\w-]+))?/.exec(request.url) ?? [];
+    if (this.refusing) return problem(403, 'permission_denied');
+    const [path = '', id = ''] = /\/applications(?:\/([\w-]+))?/.exec(request.url) ?? [];
     if (request.url.endsWith('/forward-ca')) return { status: 200, body: { certificates: 'PEM' } };
     if (request.method === 'POST') {
       await this.making();
@@ -66,6 +71,8 @@ export class Lender {
   }
 }
 
+const problem = (status: number, code: string) => ({ status, body: { status, code, title: code } });
+
 /** A folder of an author, with a profile, for as long as a spec runs. */
 export class AuthorsFolder {
   readonly path = mkdtempSync(join(tmpdir(), 'glovebox-author-'));
@@ -82,4 +89,11 @@ export class AuthorsFolder {
   remove(): void {
     rmSync(this.path, { recursive: true });
   }
+}
+
+/** Signals that a spec sends. The program never exits at once. */
+export function interruptionsOf(exit: (code: unknown) => void = () => undefined) {
+  const system = Object.assign(new EventEmitter(), { exit });
+  const interruptions = new Interruptions(system as unknown as NodeJS.Process);
+  return { interruptions, send: (name: NodeJS.Signals) => void system.emit(name) };
 }
