@@ -84,7 +84,8 @@ export function programOf(contextFor: (options: GlobalOptions) => Context): Comm
   })
     .usage('[options] -- <command...>')
     .option('--as <application>', 'whose tokens it may use')
-    .option('--forward <url>', 'where Glovebox listens for forward mode');
+    .option('--forward <url>', 'where Glovebox listens for forward mode')
+    .option('--allow-http', 'send the key through a network in the clear');
   add('logs', 'calls and runs, one line each', async () => {
     return (await import('./commands/logs')).logs;
   })

@@ -114,3 +114,18 @@ it('a command that does not start gives its key back', async () => {
   await expect(ended).rejects.toMatchObject({ exit: 'usage' });
   expect(lender.calls.at(-1)).toEqual(['DELETE /applications/lent-0', 'key_that_manages']);
 });
+
+it.each(['http://glovebox.example:8085', 'http://127.0.0.1.example', 'http://localhost.example'])(
+  'the key is not sent in the clear to %s, unless the author says so',
+  async (forward) => {
+    const command = node('process.exit(7)');
+    const ended = run(contextOfAuthor(), { as: 'agent', forward }, ...command);
+    await expect(ended).rejects.toMatchObject({
+      exit: 'usage',
+      message: expect.stringContaining('is not encrypted'),
+    });
+    expect(lender.calls).toEqual([]);
+    await run(contextOfAuthor(), { as: 'agent', forward, allowHttp: true }, ...command);
+    expect(process.exitCode).toBe(7);
+  },
+);

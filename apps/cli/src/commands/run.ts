@@ -1,4 +1,4 @@
-import { urlOf } from '../connection';
+import { isInTheClear, urlOf } from '../connection';
 import type { Context } from '../context';
 import { usage } from '../failure';
 import type { Interruption } from '../interruptions';
@@ -11,12 +11,13 @@ import { Started } from '../run/started';
 interface RunOptions {
   readonly as?: string;
   readonly forward?: string;
+  readonly allowHttp?: boolean;
 }
 
 /** Runs a command whose requests go through Glovebox, with a key that ends with it. */
 export async function run(
   context: Context,
-  { as, forward }: RunOptions,
+  { as, forward, allowHttp }: RunOptions,
   ...command: string[]
 ): Promise<void> {
   const { cwd, env, terminal } = context;
@@ -31,6 +32,9 @@ export async function run(
   }
   const connection = context.connection();
   const forwardUrl = forwardUrlOf(connection.url, forward ?? env.GLOVEBOX_FORWARD_URL);
+  if (isInTheClear(forwardUrl.href) && !allowHttp) {
+    throw usage(`${forwardUrl.href} is not encrypted.`, 'Use https, or say --allow-http.');
+  }
   const { certificates } = await context.api().get('/tenants/self/forward-ca');
   let started: Started | undefined;
   const take = (name: Interruption): void =>
