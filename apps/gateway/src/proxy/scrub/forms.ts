@@ -1,9 +1,10 @@
 /**
  * The forms in which a destination may write a text that it was sent: as it is, in strings of JSON,
- * percent-encoded, and within base 64 (docs/adr/0151). Most texts have one form of the first three.
+ * percent-encoded, escaped in HTML, and within base 64 (docs/adr/0151). Most texts have one form of
+ * the first four.
  */
 export function formsOf(text: string): Buffer[] {
-  const texts = new Set([text, ...jsonForms(text), ...percentForms(text)]);
+  const texts = new Set([text, ...jsonForms(text), ...percentForms(text), ...htmlForms(text)]);
   const forms = [...texts].map((form) => Buffer.from(form, 'utf8'));
   return [...forms, ...base64Forms(Buffer.from(text, 'utf8'))];
 }
@@ -43,6 +44,25 @@ function* percentForms(text: string): Generator<string> {
 
 const percented = (character: string): string =>
   `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
+
+/** Quotes stay as they are in the text of an element. In attributes each library writes its own. */
+const htmlQuotes = [
+  ['"', "'"],
+  ['&quot;', "'"],
+  ['&quot;', '&#39;'],
+  ['&quot;', '&#039;'],
+  ['&quot;', '&#x27;'],
+  ['&quot;', '&apos;'],
+  ['&#34;', '&#39;'],
+] as const;
+
+function* htmlForms(text: string): Generator<string> {
+  if (!/[&<>"']/.test(text)) return;
+  const plain = text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+  for (const [double, single] of htmlQuotes) {
+    yield plain.replaceAll('"', double).replaceAll("'", single);
+  }
+}
 
 /** What stays the same of a text within a longer one, wherever its bytes begin in a group of three. */
 function* base64Forms(bytes: Buffer): Generator<Buffer> {

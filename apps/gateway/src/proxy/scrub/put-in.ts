@@ -68,7 +68,9 @@ function* textsIn(value: unknown): Generator<string> {
     const part = open.pop();
     if (typeof part === 'string') {
       const text = part.toWellFormed();
-      if (Buffer.byteLength(text) >= textBytesMin) yield text;
+      // Receivers trim what they send back. Each form of the whole text holds one of the trimmed text.
+      const found = [text.trim(), text].find((one) => Buffer.byteLength(one) >= textBytesMin);
+      if (found !== undefined) yield found;
     } else if (typeof part === 'number') {
       const text = String(part);
       if (text.length >= numberLengthMin) yield text;

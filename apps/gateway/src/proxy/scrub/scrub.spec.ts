@@ -29,7 +29,8 @@ function scrubbed(search: Search, ...chunks: (string | Buffer)[]): string {
 
 /** Looks at each place for each form, and takes the longest. */
 function replacedOneByOne(answer: Buffer, texts: readonly string[]): string {
-  const forms = texts.flatMap((text) => formsOf(text)).map((form) => form.toString('latin1'));
+  const searched = texts.map((text) => (Buffer.byteLength(text.trim()) < 4 ? text : text.trim()));
+  const forms = searched.flatMap((text) => formsOf(text)).map((form) => form.toString('latin1'));
   const whole = answer.toString('latin1');
   let made = '';
   for (let at = 0; at < whole.length;) {
@@ -50,6 +51,12 @@ function randomText(alphabet = alphabets[randomInt(alphabets.length)] ?? ''): st
   return Array.from({ length }, () => characters[randomInt(characters.length)]).join('');
 }
 
+const markup = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+
+const htmlOf = (text: string, double: string, single: string): string =>
+  `<p title="${markup(text).replaceAll('"', double).replaceAll("'", single)}">`;
+
 /** The forms as other programs make them, with nothing of ours. */
 const writers: Readonly<Record<string, (text: string) => string>> = {
   raw: (text) => text,
@@ -61,6 +68,12 @@ const writers: Readonly<Record<string, (text: string) => string>> = {
   path: (text) => `/a/${encodeURIComponent(text)}/b`,
   form: (text) => `a=1&${new URLSearchParams({ b: text }).toString()}&c=2`,
   'every byte percent-encoded': (text) => Buffer.from(text).toString('hex').replace(/../g, '%$&'),
+  'the text of an element': (text) => `<p>${markup(text)}</p>`,
+  'HTML of Python': (text) => htmlOf(text, '&quot;', '&#x27;'),
+  'HTML of Go': (text) => htmlOf(text, '&#34;', '&#39;'),
+  'HTML of .NET and lodash': (text) => htmlOf(text, '&quot;', '&#39;'),
+  'HTML of PHP': (text) => htmlOf(text, '&quot;', '&#039;'),
+  XML: (text) => htmlOf(text, '&quot;', '&apos;'),
   'base 64': (text) => Buffer.from(text).toString('base64'),
   'base 64 behind one byte': (text) => Buffer.from(`:${text}: more`).toString('base64'),
   'base 64 behind two bytes': (text) => Buffer.from(`ab${text}`).toString('base64'),
@@ -118,6 +131,18 @@ describe('a value that was put in', () => {
     const card = { number: '4242424242424242', cvc: '123', expiration_year: 2031, 1: [true, null] };
     const made = scrubbed(searchOf(card), 'number=4242424242424242 2031 123 true');
     expect(made).toBe(`number=${shown} 2031 123 true`);
+  });
+
+  it('never comes back where its receiver trimmed it', () => {
+    const search = searchOf('  a secret\t', ' abc ', '\nabcd');
+    expect(scrubbed(search, '[a secret][  a secret\t][ a secret]')).toBe(
+      `[${shown}][  ${shown}\t][ ${shown}]`,
+    );
+    expect(scrubbed(search, Buffer.from('a secret').toString('base64'))).toMatch(
+      /^\{\{.*\}\}.?=?$/,
+    );
+    // What is left of a value is as short as any text that is not looked for.
+    expect(scrubbed(search, '[abc][ abc ][abcd]')).toBe(`[abc][${shown}][${shown}]`);
   });
 
   it('is not looked for where it is shorter than 4 bytes, or a number of less than 6 digits', () => {
