@@ -1,4 +1,4 @@
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createOwnTenant } from '../own-tenant';
 import { call, create, runningProduct } from '../product';
@@ -93,6 +93,28 @@ it('what was changed by hand meanwhile is a conflict, which is told apart, and w
   // Code that is the same stays in the language of the author.
   expect(readFileSync(fileOf('proxies/echo/request.ts'), 'utf8')).toContain('RequestTransform');
   expect(readFileSync(file, 'utf8')).toContain('name: Hello\n');
+});
+
+it('no file outside of the folder is read, except for arguments that the user names', async () => {
+  const outside = join(cli.cwd, '..', 'outside.json');
+  writeFileSync(outside, '{"name":"outside"}');
+  const args = fileOf('reactors/hello/args.json');
+  const file = fileOf('reactors/hello/reactor.yaml');
+  for (const [path, command] of [
+    [args, ['dev', 'hello', '--once']],
+    [file, ['push']],
+  ] as const) {
+    const before = readFileSync(path, 'utf8');
+    rmSync(path);
+    symlinkSync(outside, path);
+    const refused = await run(command);
+    rmSync(path);
+    writeFileSync(path, before);
+    expect(refused).toMatchObject({ code: 2, stdout: '' });
+    expect(refused.stderr).toContain('leads out of the folder of the project');
+  }
+  const named = await run(['dev', 'hello', '--once', '--args', '../outside.json']);
+  expect([named.code, named.stdout]).toEqual([0, expect.stringContaining('outside')]);
 });
 
 it('values of a configuration come from the environment, and are in no file and no output', async () => {

@@ -4,9 +4,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Context } from '../context';
 import { Failure, usage } from '../failure';
 import { FolderWatch } from '../project/folder-watch';
+import { readNamed, readText } from '../project/own-files';
 import { findProject, projectFile, readResource } from '../project/project';
 import { Trials, type Outcome, type ProxyTrial } from '../project/trial';
-import { readText } from '../project/yaml-file';
 import { wordsOf } from '../words-of-outcome';
 
 interface DevOptions {
@@ -48,7 +48,8 @@ function runOf(context: Context, options: DevOptions, root: string, slug: string
     const files = readResource(root, slug);
     const add = (names: readonly string[]): void => names.forEach(watched);
     const isThere = options.args !== undefined || existsSync(join(root, input));
-    const given = isThere ? parse(input, readText(root, input)) : {};
+    const read = options.args === undefined ? readText : readNamed;
+    const given = isThere ? parse(input, read(root, input)) : {};
     return files.kind === 'reactor'
       ? trials.reactor(files, { args: given, network, svc }, add)
       : trials.proxy(files, given as ProxyTrial, add);

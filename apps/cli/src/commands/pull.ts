@@ -1,9 +1,8 @@
-import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
 import type { Glovebox } from '@glovebox/client';
 import type { Context } from '../context';
 import { codeFileOf, compare, yamlFileOf, type Compared } from '../project/compare';
 import { hashInSheet, textOfSheet, type ValuesOfFile } from '../project/items';
+import { removeFile, writeText } from '../project/own-files';
 import { findProject } from '../project/project';
 import { valuesOf } from '../project/steps';
 import { Secret } from '../project/yaml-file';
@@ -50,7 +49,7 @@ async function pullOne(
   const yaml = yamlFileOf(kind, slug);
   const id = deployed.item.id;
   const head = id === undefined ? '' : `# Until the first push it has no slug.\nid: ${id}\n`;
-  write(root, yaml, head + textOfSheet(deployed.sheet, valuesOfFile(one)));
+  writeText(root, yaml, head + textOfSheet(deployed.sheet, valuesOfFile(one)));
   for (const name of new Set([
     ...Object.keys(local?.sheet.code ?? {}),
     ...Object.keys(deployed.sheet.code),
@@ -59,9 +58,9 @@ async function pullOne(
     if (text !== undefined && text === local?.sheet.code[name]) continue;
     const file = codeFileOf(kind, slug, name);
     // What is deployed is JavaScript.
-    rmSync(join(root, `${file}.ts`), { force: true });
-    if (text === undefined) rmSync(join(root, `${file}.js`), { force: true });
-    else write(root, `${file}.js`, await wholeCode(api, text));
+    removeFile(root, `${file}.ts`);
+    if (text === undefined) removeFile(root, `${file}.js`);
+    else writeText(root, `${file}.js`, await wholeCode(api, text));
   }
   return 'written';
 }
@@ -85,10 +84,4 @@ function valuesOfFile({ local }: Compared): ValuesOfFile {
     },
     appended: (place) => appended.get(place) ?? new Secret('keep'),
   };
-}
-
-function write(root: string, file: string, text: string): void {
-  const path = join(root, file);
-  if (!existsSync(dirname(path))) mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(path, text);
 }

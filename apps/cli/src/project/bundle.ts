@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { BuildFailure, BuildOptions, Metafile, Plugin } from 'esbuild';
 import { usage, type Failure } from '../failure';
+import { isWithin, readText } from './own-files';
 import type { CodeFile } from './project';
-import { readText } from './yaml-file';
 
 /** Code as it is sent. */
 export interface Bundle {
@@ -70,7 +71,7 @@ const optionsOf = (root: string, file: string, runtime: string): BuildOptions =>
   target: runtime,
   format: 'cjs',
   define: { 'process.env.NODE_ENV': '"production"' },
-  plugins: [offered],
+  plugins: [offered, bounded(realpathSync(root))],
   charset: 'utf8',
   legalComments: 'none',
   sourcemap: 'external',
@@ -93,6 +94,56 @@ const offered: Plugin = {
     });
   },
 };
+
+/** Code that may be outside of the project, and files of packages. */
+const codeEnd = /\.[cm]?[jt]sx?$/;
+const ofPackage = /[\\/]node_modules[\\/].*\.(?:[cm]?[jt]sx?|json)$/;
+
+/**
+ * Keeps other files of this machine out of a bundle: a folder that somebody else wrote may import
+ * them. Outside of it there are packages, and code of the workspace that the folder is a part of.
+ */
+const bounded = (root: string): Plugin => ({
+  name: 'bounded',
+  setup(build) {
+    const workspace = workspaceAround(root);
+    const isAllowed = (path: string): boolean =>
+      isWithin(root, path) ||
+      ofPackage.test(path) ||
+      (workspace !== undefined && codeEnd.test(path) && isWithin(workspace, path));
+    build.onLoad({ filter: /./, namespace: 'file' }, ({ path }) =>
+      isAllowed(realPath(path))
+        ? undefined
+        : { errors: [{ text: `${path} is outside of the folder of the project` }] },
+    );
+  },
+});
+
+/** Yarn has packages in archives, whose files have no other path. */
+function realPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
+}
+
+/** The folder above the project that says it is a workspace. */
+function workspaceAround(root: string): string | undefined {
+  const folder = dirname(root);
+  if (folder === root) return undefined;
+  return isWorkspace(folder) ? folder : workspaceAround(folder);
+}
+
+function isWorkspace(folder: string): boolean {
+  if (existsSync(join(folder, 'pnpm-workspace.yaml'))) return true;
+  try {
+    const text = readFileSync(join(folder, 'package.json'), 'utf8');
+    return (JSON.parse(text) as { workspaces?: unknown }).workspaces !== undefined;
+  } catch {
+    return false;
+  }
+}
 
 async function build(
   file: string,

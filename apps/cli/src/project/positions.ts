@@ -22,7 +22,7 @@ export class Positions {
 
   constructor(
     private readonly root: string,
-    private readonly bundle: Pick<Bundle, 'file' | 'map'>,
+    private readonly bundle: Pick<Bundle, 'file' | 'map' | 'inputs'>,
   ) {
     const { map } = bundle;
     this.#map = map ? new SourceMap(JSON.parse(map) as SourceMapPayload) : undefined;
@@ -48,6 +48,8 @@ export class Positions {
 
   /** The line of the source, and a mark below its column. */
   excerpt({ file, line, column }: Place): string | undefined {
+    // The source map of a package may name any file.
+    if (!this.bundle.inputs.includes(file)) return undefined;
     const text = readFileSync(join(this.root, file), 'utf8').split('\n')[line - 1];
     if (text === undefined || text.length > 300) return undefined;
     const indent = text.slice(0, column - 1).replace(/[^\t]/g, ' ');

@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import {
   isMap,
   isNode,
@@ -10,7 +8,8 @@ import {
   type Document,
   type ScalarTag,
 } from 'yaml';
-import { codeOf, usage, type Failure } from '../failure';
+import { usage, type Failure } from '../failure';
+import { readText } from './own-files';
 
 export type Path = readonly (string | number)[];
 
@@ -97,14 +96,5 @@ export class YamlFile {
       if (isNode(node) && node.range) return node.range[0];
     }
     return 0;
-  }
-}
-
-export function readText(root: string, name: string): string {
-  try {
-    return readFileSync(join(root, name), 'utf8');
-  } catch (error) {
-    const why = codeOf(error) === 'ENOENT' ? 'is missing' : `cannot be read: ${codeOf(error)}`;
-    throw usage(`${name} ${why}.`);
   }
 }
