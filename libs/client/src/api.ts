@@ -10766,6 +10766,8 @@ export interface operations {
                 after?: string;
                 /** @description How many seconds to wait for a webhook. */
                 wait?: number;
+                /** @description `none`: renews the lease at once, and gives no copies. For whoever is busy with those of the answer before. */
+                copies?: "none";
             };
             header?: {
                 /** @description Returned in the answer and written to the log. */

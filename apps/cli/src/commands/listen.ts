@@ -19,6 +19,9 @@ interface ListenOptions {
 /** So that a restart of Glovebox does not end the listening, which has a lease of 60 s. */
 const retriesOfReading = 30;
 const readingMs = 120_000;
+/** While webhooks are posted, which may take longer than the lease. */
+const renewEveryMs = 20_000;
+const renewalMs = 10_000;
 const goodbyeMs = 2_000;
 
 /** Posts copies of webhooks to an address of this machine, until it is interrupted. */
@@ -48,10 +51,11 @@ export async function listen(context: Context, options: ListenOptions): Promise<
 }
 
 /** Takes copies until the program is interrupted. True: the listener did not last as long. */
-async function hear(
+export async function hear(
   context: Context,
-  listener: Listener,
+  listener: Pick<Listener, 'id' | 'after'>,
   take: (copies: readonly Copy[]) => Promise<void>,
+  renewsEveryMs = renewEveryMs,
 ): Promise<boolean> {
   const { signal } = context;
   const api = context.api();
@@ -61,7 +65,8 @@ async function hear(
     for (let { after } = listener; !signal.aborted;) {
       const params = { path, query: { after } };
       const heard = await api.get('/webhook-listeners/{id}/webhooks', { params, ...limits });
-      await take(heard.data);
+      const renewal = setInterval(() => void renew(context, listener.id, after), renewsEveryMs);
+      await take(heard.data).finally(() => clearInterval(renewal));
       ({ after } = heard);
     }
   } catch (error) {
@@ -72,8 +77,18 @@ async function hear(
   return false;
 }
 
+/** One that fails has another after it, and then the next reading. */
+async function renew(context: Context, id: string, after: string): Promise<void> {
+  const params = { path: { id }, query: { after, wait: 0, copies: 'none' } } as const;
+  const limits = { retries: 0, timeoutMs: renewalMs };
+  await context
+    .api()
+    .get('/webhook-listeners/{id}/webhooks', { params, ...limits })
+    .catch(() => undefined);
+}
+
 /** The interruption ends all calls but this one. A tenant has few listeners. */
-async function end(context: Context, { id }: Listener): Promise<void> {
+async function end(context: Context, { id }: Pick<Listener, 'id'>): Promise<void> {
   const api = context.api(AbortSignal.timeout(goodbyeMs));
   await api.delete('/webhook-listeners/{id}', { params: { path: { id } } }).catch(() => undefined);
 }

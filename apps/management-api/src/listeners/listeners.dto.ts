@@ -40,6 +40,8 @@ export interface ListeningQuery {
   /** The part that the caller has. */
   readonly after: number;
   readonly waitMs: number;
+  /** It renews the lease, and takes nothing. */
+  readonly isRenewal: boolean;
 }
 
 export const Listening = queryReadBy((query): ListeningQuery => {
@@ -47,10 +49,11 @@ export const Listening = queryReadBy((query): ListeningQuery => {
   const filters = new QueryFilters(query, errors);
   const after = filters.text('after', 20) ?? '0';
   const wait = filters.text('wait', 20) ?? String(waitSecondsMax);
+  const isRenewal = filters.oneOf('copies', ['none']) !== undefined;
   if (!/^\d{1,15}$/.test(after)) errors.after = ['must be the `after` of the answer before'];
   if (!/^\d{1,2}$/.test(wait) || Number(wait) > waitSecondsMax) {
     errors.wait = [`must be a number from 0 to ${waitSecondsMax}`];
   }
   if (Object.keys(errors).length > 0) throw invalid(errors);
-  return { after: Number(after), waitMs: Number(wait) * 1_000 };
+  return { after: Number(after), waitMs: Number(wait) * 1_000, isRenewal };
 });

@@ -77,16 +77,17 @@ export class ListenersService {
   async hear(
     actor: Actor,
     id: string,
-    { after, waitMs }: ListeningQuery,
+    query: ListeningQuery,
     signal: AbortSignal,
   ): Promise<WebhookCopies> {
+    const { after, waitMs, isRenewal } = query;
     const listener = listenerOf(actor, id);
     const waitsUntil = performance.now() + waitMs;
-    let part = await this.#nextPart(actor, listener, after);
-    if (part.length === 0) {
+    let part = await this.#nextPart(actor, listener, query);
+    if (part.length === 0 && !isRenewal) {
       await this.ctx.webhookNews.wait(listener.id, waitsUntil - performance.now(), signal);
       signal.throwIfAborted();
-      part = await this.#nextPart(actor, listener, after);
+      part = await this.#nextPart(actor, listener, query);
     }
     const [first] = part;
     if (!first) return { after: String(after), data: [] };
@@ -106,7 +107,7 @@ export class ListenersService {
   async #nextPart(
     { principal, traceId }: Actor,
     listener: Listener,
-    after: number,
+    { after, isRenewal }: ListeningQuery,
   ): Promise<readonly Decided[]> {
     const { tenantId } = listener;
     const definitions = await this.ctx.definitions.follower.current();
@@ -122,6 +123,7 @@ export class ListenersService {
         return undefined;
       }
       requireReveal(principal);
+      if (isRenewal) return [];
       const webhooks = await nextPart(sql, listener);
       if (webhooks.length === 0) return [];
       const answers = webhooks.map(({ id, sights, body }) => ({

@@ -126,6 +126,29 @@ it('a reading waits without a connection, and is woken by a webhook, another rea
   expect((await last).data).toEqual([]);
 });
 
+it('a renewal keeps a listener that is busy, takes no part, and shows nothing', async () => {
+  const listener = await listen();
+  const first = await data.webhook(tenantId);
+  const given = await hear(listener);
+  const second = await data.webhook(tenantId);
+  const lines = async (): Promise<string> =>
+    (await api.get('/logs?operation=webhook_delivery.listen', key)).text;
+  const before = await lines();
+  await api.admin.query(`UPDATE webhook_listeners SET lease_until = now() + interval '16 seconds'`);
+  const renewal = `${path(listener, '0', 25)}&copies=none`;
+  expect((await api.get(renewal, key)).body).toEqual({ after: '0', data: [] });
+  const [left] = await api.admin.query<{ seconds: number }>(
+    'SELECT extract(epoch FROM lease_until - now())::int AS seconds FROM webhook_listeners',
+  );
+  expect(left?.seconds).toBeGreaterThan(60);
+  expect(await lines()).toBe(before);
+  expect(idsOf(await hear(listener))).toEqual([first]);
+  expect(idsOf(await hear(listener, given.after))).toEqual([second]);
+
+  await api.admin.query(`UPDATE webhook_listeners SET lease_until = now()`);
+  expect((await api.get(renewal, key)).status).toBe(404);
+});
+
 it('data that is gone is withheld, and each copy is a line of the audit log', async () => {
   const listener = await listen();
   const sight: Sight = {
@@ -170,13 +193,19 @@ describe('refuses', () => {
     expect((await api.get(path(listener, '0'), key)).status).toBe(404);
   });
 
-  it.each(['after=x', 'after=-1', 'after=1&after=2', 'wait=26', 'wait=-1', 'wait=1.5', 'wait=x'])(
-    'a reading with %s',
-    async (query) => {
-      const answer = await api.get(`/webhook-listeners/${randomUUID()}/webhooks?${query}`, key);
-      expect(answer.status).toBe(400);
-    },
-  );
+  it.each([
+    'after=x',
+    'after=-1',
+    'after=1&after=2',
+    'wait=26',
+    'wait=-1',
+    'wait=1.5',
+    'wait=x',
+    'copies=all',
+  ])('a reading with %s', async (query) => {
+    const answer = await api.get(`/webhook-listeners/${randomUUID()}/webhooks?${query}`, key);
+    expect(answer.status).toBe(400);
+  });
 
   it('a sixth listener of a tenant until one of them has ended', async () => {
     const listeners = await Promise.all(Array.from({ length: 5 }, () => listen()));

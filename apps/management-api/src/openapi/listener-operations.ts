@@ -105,6 +105,12 @@ export const listenerOperations: Readonly<Record<string, OperationText>> = {
         description: 'How many seconds to wait for a webhook.',
         schema: { ...whole, minimum: 0, maximum: waitSecondsMax, default: waitSecondsMax },
       },
+      copies: {
+        description:
+          '`none`: renews the lease at once, and gives no copies. For whoever is busy with those of the ' +
+          'answer before.',
+        schema: oneOf(['none']),
+      },
     },
   },
   'DELETE /webhook-listeners/{id}': {
