@@ -1,3 +1,4 @@
+import type { Actor } from '@glovebox/access';
 import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import type { Response } from 'express';
 import { Context, type ManagementContext } from '../context';
@@ -6,7 +7,7 @@ import { checkMediaType } from './check-media-type';
 import { checkPermission } from './check-permission';
 import { checkResource, resourceOf } from './check-resource';
 import { EntityTags, isTagged } from './entity-tags';
-import { requestOf } from './request';
+import { actorOf, requestOf } from './request';
 
 /**
  * Checks in this order: 401 (and then 429), 403, 415, 404. The body is read after them. Each wait
@@ -22,6 +23,12 @@ export class ChecksGuard implements CanActivate {
     request.principal = await checkKey(this.ctx, request);
     if (request.keyHash !== undefined) this.ctx.callRate?.count(request.keyHash);
     checkPermission(request.principal, handler);
+    const checkAgain = async (): Promise<Actor> => {
+      request.principal = await checkKey(this.ctx, request);
+      checkPermission(request.principal, handler);
+      return actorOf(request);
+    };
+    request.checkAgain = checkAgain;
     checkMediaType(request);
     if (isTagged(handler)) {
       const response = context.switchToHttp().getResponse<Response>();
@@ -32,8 +39,7 @@ export class ChecksGuard implements CanActivate {
       const { row, version } = await checkResource(this.ctx, request, entity);
       request.resource = row;
       if (request.method === 'GET') request.tags?.tell({ id: row.id, version });
-      request.principal = await checkKey(this.ctx, request);
-      checkPermission(request.principal, handler);
+      await checkAgain();
     }
     request.decidedAt = performance.now();
     return true;

@@ -17,6 +17,8 @@ export interface ApiRequest extends Request {
   isOfConsole?: true;
   /** Of a person, set by checkSession. */
   session?: Session;
+  /** Looks up the caller and its permission once more, after a wait. Set by the guard. */
+  checkAgain?: () => Promise<Actor>;
   /** When the caller, its permission and what the path names had been checked. */
   decidedAt?: number;
   /** The problem that it was answered with. */
@@ -43,6 +45,13 @@ export function actorOf({ principal, traceId }: ApiRequest): Actor {
 export const Caller = createParamDecorator((_: unknown, context: ExecutionContext) =>
   actorOf(requestOf(context)),
 );
+
+/** Gives the caller as it is after a wait, or throws. */
+export const CallerLater = createParamDecorator((_: unknown, context: ExecutionContext) => {
+  const { checkAgain } = requestOf(context);
+  if (!checkAgain) throw new Error('The request has not passed the guard');
+  return checkAgain;
+});
 
 /** The author of a change: the caller, with the claim of the call. */
 export const ChangedBy = createParamDecorator((_: unknown, context: ExecutionContext): Author => {

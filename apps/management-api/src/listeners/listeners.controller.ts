@@ -3,7 +3,7 @@ import { Body, Controller, Delete, Get, HttpCode, Param, Post, Res } from '@nest
 import type { Response } from 'express';
 import type { Author } from '../changes/change';
 import { NotForPeople, RequirePermission } from '../http/check-permission';
-import { Caller, ChangedBy } from '../http/request';
+import { Caller, CallerLater, ChangedBy } from '../http/request';
 import { whileThere } from '../http/while-there';
 import {
   Listening,
@@ -36,11 +36,14 @@ export class ListenersController {
   @NotForPeople(forPrograms)
   hear(
     @Caller() actor: Actor,
+    @CallerLater() later: () => Promise<Actor>,
     @Param('id') id: string,
     @Listening() query: ListeningQuery,
     @Res({ passthrough: true }) response: Response,
   ): Promise<WebhookCopies> {
-    return whileThere(response, (signal) => this.listeners.hear(actor, id, query, signal));
+    return whileThere(response, (signal) =>
+      this.listeners.hear({ actor, later }, id, query, signal),
+    );
   }
 
   @Delete(':id')

@@ -75,7 +75,7 @@ export class ListenersService {
 
   /** Waits without a connection, and answers as soon as a webhook is there. */
   async hear(
-    actor: Actor,
+    { actor, later }: { readonly actor: Actor; readonly later: () => Promise<Actor> },
     id: string,
     query: ListeningQuery,
     signal: AbortSignal,
@@ -87,7 +87,7 @@ export class ListenersService {
     if (part.length === 0 && !isRenewal) {
       await this.ctx.webhookNews.wait(listener.id, waitsUntil - performance.now(), signal);
       signal.throwIfAborted();
-      part = await this.#nextPart(actor, listener, query);
+      part = await this.#nextPart(await later(), listener, query);
     }
     const [first] = part;
     if (!first) return { after: String(after), data: [] };

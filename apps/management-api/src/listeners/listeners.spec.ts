@@ -149,6 +149,46 @@ it('a renewal keeps a listener that is busy, takes no part, and shows nothing', 
   expect((await api.get(renewal, key)).status).toBe(404);
 });
 
+describe('a reading that waits', () => {
+  interface Application {
+    readonly id: string;
+    readonly key: string;
+  }
+
+  it.each<[number, string, (id: string) => Promise<unknown>]>([
+    [
+      401,
+      'the application was deleted',
+      async (id) => api.delete(`/applications/${id}`).expect(204),
+    ],
+    [
+      403,
+      'its rule no longer reveals',
+      async (id) =>
+        api.patch(`/applications/${id}`, { rules: [rule('mask', '/', ['log:read'])] }).expect(204),
+    ],
+    [
+      403,
+      'it may no longer read the log',
+      async (id) =>
+        api.patch(`/applications/${id}`, { permissions: ['reactor:read'], rules: [] }).expect(204),
+    ],
+    [200, 'none of its rights changed', async () => undefined],
+  ])('gets %d if meanwhile %s', async (status, _, meanwhile) => {
+    const owner = { name: 'Listens', type: 'management', permissions: [], rules: reveals };
+    const { id, key: own } = await api.made<Application>('/applications', owner);
+    const listener = await api.made<ListenerResponse>('/webhook-listeners', {}, own);
+    const begun = jest.spyOn(api.ctx.webhookNews, 'wait');
+    const heard = api.get(path(listener, '0', 25), own).then((answer) => answer);
+    while (begun.mock.calls.length === 0) await setImmediate();
+    begun.mockRestore();
+    await meanwhile(id);
+    await data.webhook(tenantId, { body: '{"raw":"secret"}' });
+    const { status: answered, text } = await heard;
+    expect([answered, text.includes('secret')]).toEqual([status, status === 200]);
+  });
+});
+
 it('data that is gone is withheld, and each copy is a line of the audit log', async () => {
   const listener = await listen();
   const sight: Sight = {

@@ -72,7 +72,7 @@ it('a run of a bundle shows places of its source, and its hash in place of the c
 
 it('a run whose map cannot be read shows places of the bundle', async () => {
   const bundle = bundled();
-  await uploaded(bundle, 'no map');
+  await uploaded(bundle, '{"version":3,"sources":["a.ts"],"mappings":"*"}');
   const { line, column } = bundle.place;
   expect(await failedRun(bundle)).toMatchObject({
     ...{ position: bundle.place, stack: [{ function: 'check', ...bundle.place }] },
