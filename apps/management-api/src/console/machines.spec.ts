@@ -126,17 +126,36 @@ describe('a command line that asks to be signed in', () => {
     },
   );
 
-  it('is one of 10,000 at most: the oldest goes', async () => {
-    const first = await begin();
-    await api.admin.query(
+  /** Command lines that begin after those that there are. */
+  const flood = (machines: number, network = 'of the flood'): Promise<unknown> =>
+    api.admin.query(
       `INSERT INTO console_machines
          (device_hash, code_hash, machine, network, begun_at, expires_at)
-       SELECT 'of ' || n, 'of ' || n, '', '', now(), now() + interval '11 minutes'
-       FROM generate_series(1, 10000) n`,
+       SELECT 'of ' || n, 'of ' || n, '', $2, now(), now() + interval '11 minutes'
+       FROM generate_series(1, $1::int) n`,
+      [machines, network],
     );
+  afterEach(() => api.admin.query(`DELETE FROM console_machines WHERE device_hash LIKE 'of %'`));
+
+  it('is one of 10,000 at most: the oldest that is undecided goes', async () => {
+    const [confirmed, first] = [await begin(), await begin()];
+    await decide(confirmed, await signIn(api));
+    await flood(10_000);
     const last = await begin();
-    expect([(await take(first)).status, (await take(last)).status]).toEqual([401, 202]);
+    const answers = [await take(confirmed), await take(first), await take(last)];
+    expect(answers.map(({ status }) => status)).toEqual([201, 401, 202]);
+  });
+
+  it('is one of 200 at most of its network: the oldest of them goes', async () => {
+    const first = await begin();
+    await flood(200);
+    const second = await begin();
+    expect((await take(first)).status).toBe(202);
     await api.admin.query(`DELETE FROM console_machines WHERE device_hash LIKE 'of %'`);
+    await flood(200, '127.0.0.1');
+    const last = await begin();
+    const answers = [await take(second), await take(last)];
+    expect(answers.map(({ status }) => status)).toEqual([401, 202]);
   });
 });
 

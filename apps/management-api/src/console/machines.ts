@@ -7,7 +7,10 @@ import { addSession, findSession, recordOf, type Session } from './sessions';
 
 /** How long somebody has to decide. */
 const waitMs = 600_000;
+/** Machines that nobody has decided on yet, in all … */
 const machinesMax = 10_000;
+/** … and of one network. */
+const machinesOfNetworkMax = 200;
 const sessionMs = 12 * 3_600_000;
 const pollSeconds = 2;
 
@@ -35,11 +38,17 @@ export async function beginMachine(
     '',
   );
   const sql = ofNoTenant(dataSource);
-  await sql.query(
-    `DELETE FROM console_machines WHERE device_hash IN (
-       SELECT device_hash FROM console_machines ORDER BY expires_at DESC OFFSET $1)`,
-    [machinesMax - 1],
-  );
+  for (const [of, max, values] of [
+    ['network = $2', machinesOfNetworkMax, [network]],
+    ['true', machinesMax, []],
+  ] as const) {
+    await sql.query(
+      `DELETE FROM console_machines WHERE ${isOpen} AND device_hash IN (
+         SELECT device_hash FROM console_machines WHERE ${isOpen} AND ${of}
+         ORDER BY expires_at DESC OFFSET $1)`,
+      [max - 1, ...values],
+    );
+  }
   await sql.query(
     `INSERT INTO console_machines (device_hash, code_hash, machine, network, begun_at, expires_at)
      VALUES ($1, $2, $3, $4, now(), now() + make_interval(secs => $5))`,
@@ -131,7 +140,8 @@ export async function decideMachine(
   });
 }
 
-const isUndecided = 'expires_at > now() AND tenant_id IS NULL AND NOT is_refused';
+const isOpen = 'tenant_id IS NULL AND NOT is_refused';
+const isUndecided = `expires_at > now() AND ${isOpen}`;
 
 /** The letters of the code, however they were typed. */
 export function readUserCode(given: unknown): string {
