@@ -49,6 +49,6 @@ export {
   removeOlderPayloads,
 } from './payloads';
 export { openDefinition } from './codec';
-export { matchKeysOf } from './matched-proxies';
+export { hasPathParameters, matchKeysOf } from './matched-proxies';
 export { resealDefinitions } from './reseal';
 export { DefinitionSnapshot, principalOf } from './snapshot';

@@ -62,7 +62,7 @@ export class MatchedProxies {
   find(tenantId: string, { hostPatterns, method, path }: ForwardedRequest) {
     const byHost = this.#byTenant.get(tenantId);
     if (!byHost) return undefined;
-    const segments = segmentsOf(path);
+    const segments = hasPathParameters(path) ? undefined : segmentsOf(path);
     for (const pattern of hostPatterns) {
       const root = byHost.get(pattern);
       if (!root) continue;
@@ -146,6 +146,12 @@ function findBelow(
   }
   return found;
 }
+
+/**
+ * True if some server drops a part of a segment: those of Java take `/v1;x` for `/v1`. However often it
+ * is encoded.
+ */
+export const hasPathParameters = (path: string): boolean => /;|%(?:25)*3b/i.test(path);
 
 /** One server would take it for a path that a proxy matches, and another for one that none does. */
 const ambiguousPath = (): Problem =>

@@ -39,6 +39,23 @@ export function forwardProxy(
   return { ...unstoredProxy(tenantId, origin), detokenize: unmatched === 'expressions' };
 }
 
+/**
+ * Refuses a path that its values have made another proxy's: the rules of that one would not have been
+ * applied.
+ */
+export function refuseOtherPath(
+  definitions: DefinitionSnapshot,
+  { tenantId, id }: InvokedProxy,
+  { hostPatterns }: ForwardTarget,
+  { method, path }: AskedPath,
+): void {
+  const matched = definitions.proxyFor(tenantId, { hostPatterns, method, path });
+  if ((matched?.id ?? null) === id) return;
+  throw new Problem('invalid_request', {
+    detail: 'With its expressions replaced, the path is not that of the proxy that handles it.',
+  });
+}
+
 /** Refuses what the address alone forbids. The addresses of a name are judged when it is dialled. */
 export function refuseOrigin(
   { egress }: Pick<GatewayContext, 'egress'>,

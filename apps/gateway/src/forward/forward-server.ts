@@ -12,7 +12,7 @@ import type { Call } from '../observing/call';
 import { callProxy } from '../proxy/proxy-handler';
 import { handleConnect } from './connect-handler';
 import { askForKey, forwardCaller, proxyAuthorizationOf } from './forward-caller';
-import { forwardProxy } from './forward-proxy';
+import { forwardProxy, refuseOtherPath } from './forward-proxy';
 import { ForwardRequest } from './forward-request';
 import { namesHost, namesTarget, readAbsoluteForm, type ForwardTarget } from './forward-target';
 import { tunnelOf, type Tunnel } from './tunnel';
@@ -96,6 +96,8 @@ async function forwardRequest(
       const caller = forwardCaller(ctx, req, key, now, call);
       return { proxy: forwardProxy(ctx, now, caller.tenantId, target, asked), caller };
     },
+    refusePath: (proxy, left) =>
+      refuseOtherPath(definitions, proxy, target, { ...asked, path: left }),
   });
 }
 

@@ -60,6 +60,27 @@ describe('a tunnel', () => {
     client.socket.destroy();
   });
 
+  it('carries no path that its values make another proxy’s, or that nobody can read in one way', async () => {
+    await toRequest(['/chosen']);
+    await toRequest(['/chosen/guarded']);
+    const client = await openTunnelTo(spec, destination.address, key);
+    const send = async (...data: string[]): Promise<number> => {
+      const tokens = await Promise.all(data.map((one) => spec.token(one)));
+      const path = tokens.map((one) => `/%7B%7B${one}%7D%7D`).join('');
+      return client.get(`/chosen${path}`, destination.address);
+    };
+    const before = destination.requests.length;
+    for (const refused of [['guarded'], ['guarded', 'x'], ['guarded;x'], ['a/b']]) {
+      expect([refused, await send(...refused)]).toEqual([refused, 400]);
+    }
+    expect(client.text).toContain('invalid_request');
+    expect(destination.requests).toHaveLength(before);
+    expect(await client.get('/chosen/guarded;x', destination.address)).toBe(400);
+    expect(await send('free', 'guarded')).toBe(200);
+    expect(destination.requests.at(-1)?.url).toBe('/chosen/free/guarded');
+    client.socket.destroy();
+  });
+
   it('speaks HTTP/1.1 to clients that would rather speak HTTP/2, by TLS 1.2 or newer', async () => {
     const connected = await sendConnect(spec.forwardPort, destination.address, key);
     const tls = await speakTls(connected, { ca: spec.authority.certificate, host: '127.0.0.1' });

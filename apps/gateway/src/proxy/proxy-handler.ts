@@ -67,6 +67,8 @@ interface AskedRequest {
   readonly query: string;
   readonly definitions: DefinitionSnapshot;
   find(now: DefinitionSnapshot): ProxyCall;
+  /** Judges the path once expressions have changed it. */
+  refusePath?(proxy: InvokedProxy, path: string): void;
 }
 
 /**
@@ -76,7 +78,7 @@ interface AskedRequest {
  */
 export async function callProxy(
   ctx: GatewayContext,
-  { req, res, call, suffix, query, definitions, find }: AskedRequest,
+  { req, res, call, suffix, query, definitions, find, refusePath }: AskedRequest,
 ): Promise<void> {
   const decision = new Decision(ctx.follower, definitions, {
     find: (now) => withAppender(now, find(now)),
@@ -95,6 +97,7 @@ export async function callProxy(
   const received = { req, res, decision, call, room, head, reach };
   ctx.captures.begin(definitions, received);
   const filled = goesAsItIs(received) ? passedThrough(req, head) : await prepare(ctx, received);
+  if (filled.suffix !== suffix) refusePath?.(proxy, filled.suffix);
   const prepared = mayAppend(proxy) ? await withAppended(ctx, received, filled) : filled;
   const changed = changesRequest(proxy)
     ? await transformRequest(ctx, transformingOf(received, prepared), req, prepared)
