@@ -140,6 +140,7 @@ describe('What a pattern of destinations covers', () => {
     'a..example.com',
     `${'a'.repeat(64)}.example.com`,
     `api.example.com/${'a'.repeat(500)}`,
+    `api.example.com/${'é'.repeat(200)}`,
   ])('refuses %s as a pattern', (text) => {
     expect(parseDestination(text)).toBeUndefined();
   });
@@ -175,4 +176,11 @@ describe('What a pattern of destinations covers', () => {
     ]);
     expect(hostPatternsOf('https://192.0.2.1')).toEqual(['192.0.2.1']);
   });
+});
+
+it('a pattern that is taken can be read again in its one spelling', () => {
+  for (const path of ['é'.repeat(70), 'a%20b', '漢'.repeat(50), 'a'.repeat(400)]) {
+    const text = parseDestination(`bücher.example/${path}`)?.text ?? 'not taken';
+    expect(parseDestination(text)?.text).toBe(text);
+  }
 });

@@ -1,6 +1,6 @@
 /** Patterns of one list. */
 export const destinationsMax = 20;
-/** Characters of one pattern. */
+/** Characters of one pattern, as it is written and in its one spelling. */
 export const destinationCharactersMax = 500;
 /** Names above a host that patterns may name: a name may have 127 labels. */
 const namesAboveMax = 20;
@@ -56,7 +56,9 @@ export function parseDestination(text: string): DestinationPattern | undefined {
   const protocol = scheme.toLowerCase();
   const hosts = spelled(protocol, below + named, port === undefined ? '' : String(Number(port)));
   const written = segments.map((segment) => `/${encodeURI(segment)}`).join('');
-  return { hosts, segments, text: hosts + written.replace(/[?#]/g, encodeURIComponent) };
+  const normal = hosts + written.replace(/[?#]/g, encodeURIComponent);
+  // A longer one could be stored, and not be read again.
+  return normal.length > destinationCharactersMax ? undefined : { hosts, segments, text: normal };
 }
 
 /** The host of a URL in one spelling: lower case, punycode, no dot at its end. */

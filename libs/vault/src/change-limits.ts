@@ -1,7 +1,7 @@
-import { isWithin, type Permission, type Principal } from '@glovebox/access';
+import type { Permission, Principal } from '@glovebox/access';
 import { Problem } from '@glovebox/problems';
 import { wireName } from '@glovebox/wire';
-import { patternsOf } from './destinations';
+import { areWithin, patternsOf } from './destinations';
 import { shownIn, type Viewer } from './sights/shown-tokens';
 
 type Members = Readonly<Record<string, unknown>>;
@@ -60,8 +60,7 @@ export function refuseToFree(
 ): void {
   reach?.requireKept(after);
   if (before === null || (principal.type !== 'public' && !reach?.isBound)) return;
-  const allowed = patternsOf(before);
-  if (after && patternsOf(after).every((one) => isWithin(one, allowed))) return;
+  if (after && areWithin(after, patternsOf(before))) return;
   throw new Problem('destination_not_allowed', {
     detail:
       'This caller may narrow the `destinations` of a token, and neither widen nor remove them.',

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { AccessRule, Principal } from '@glovebox/access';
 import { toProblem } from '@glovebox/problems';
 import { usesOneByOne, Vault, type TokenInput, type Use } from './index';
+import { refuseToFree } from './change-limits';
 import { Reach } from './reach';
 import { useSpecVault } from './spec-vault';
 
@@ -182,4 +183,16 @@ it('a reach is bounded, whatever the lists are', async () => {
     reach.narrow([{ id: String(at), lists: [list] }]);
   }
   expect(reach.hosts).toEqual([]);
+});
+
+it('a list that nobody can read is not within what is allowed, by a run or by a public application', () => {
+  const unreadable = [`a.example/${'%C3%A9'.repeat(200)}`];
+  const reach = new Reach();
+  reach.narrow([{ id: 'a', lists: [['a.example']] }]);
+  expect(() => reach.requireKept(['a.example/v1'])).not.toThrow();
+  for (const list of [unreadable, ['a.example/v1', ...unreadable]]) {
+    expect(() => reach.requireKept(list)).toThrow('within those');
+    const viewer = { principal: principal([], 'public') };
+    expect(() => refuseToFree(viewer as never, ['a.example'], list)).toThrow('may narrow');
+  }
 });

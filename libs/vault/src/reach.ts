@@ -1,13 +1,12 @@
 import {
   covers,
-  isWithin,
   overlapOf,
   type ContainerGrant,
   type DestinationPattern,
   type Place,
 } from '@glovebox/access';
 import { Problem } from '@glovebox/problems';
-import { patternsOf } from './destinations';
+import { areWithin, patternsOf } from './destinations';
 
 /** Patterns that what is allowed may come to. The rest of them is allowed no more. */
 export const reachMax = 100;
@@ -107,7 +106,7 @@ export class Reach {
   requireKept(destinations: readonly string[] | null): void {
     const allowed = this.#allowed;
     if (!allowed) return;
-    if (destinations && patternsOf(destinations).every((one) => isWithin(one, allowed))) return;
+    if (destinations && areWithin(destinations, allowed)) return;
     throw new Problem('destination_not_allowed', {
       detail:
         `This run has opened ${named(this.tokenIds)}: what it stores needs \`destinations\` ` +

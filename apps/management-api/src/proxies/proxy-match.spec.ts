@@ -75,6 +75,12 @@ describe('the match of a proxy', () => {
     ],
     ['a path that climbs', { hosts: ['a.example'], paths: ['/a/../b'] }, 'match.paths'],
     ['a path with an encoded slash', { hosts: ['a.example'], paths: ['/a%2fb'] }, 'match.paths'],
+    [
+      'a path that is long in its one spelling',
+      { hosts: ['a.example'], paths: [`/${'é'.repeat(70)}`] },
+      'match.paths',
+    ],
+    ['a path with parameters', { hosts: ['a.example'], paths: ['/a;b'] }, 'match.paths'],
     ['a path without a slash', { hosts: ['a.example'], paths: ['a'] }, 'match.paths'],
     ['a path with a query', { hosts: ['a.example'], paths: ['/a?b'] }, 'match.paths'],
   ])('with %s is refused by 400', async (_, match, member) => {

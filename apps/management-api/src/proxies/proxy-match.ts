@@ -9,7 +9,12 @@ import {
 } from 'class-validator';
 import { parseDestination } from '@glovebox/access';
 import type { Sql } from '@glovebox/database';
-import { matchKeysOf, type Definition, type ProxyMatch } from '@glovebox/definitions';
+import {
+  hasPathParameters,
+  matchKeysOf,
+  type Definition,
+  type ProxyMatch,
+} from '@glovebox/definitions';
 import { invalid, Problem } from '@glovebox/problems';
 import { TextLength } from '../validation/decorators';
 import {
@@ -84,7 +89,7 @@ function spelled(
 ): string[] {
   const all = texts.map((text, at) => {
     const one = read(text);
-    if (one === undefined)
+    if (one === undefined || one.length > matchedPatternMax)
       throw invalid({ [`match.${member}`]: [`has at position ${at + 1} ${fault}`] });
     return one;
   });
@@ -99,7 +104,7 @@ function hostOf(text: string): string | undefined {
 const anyHost = 'host.example';
 
 function pathOf(text: string): string | undefined {
-  if (!text.startsWith('/')) return undefined;
+  if (!text.startsWith('/') || hasPathParameters(text)) return undefined;
   const pattern = parseDestination(anyHost + text);
   return pattern && (pattern.text.slice(anyHost.length) || '/');
 }
