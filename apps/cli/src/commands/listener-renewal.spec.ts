@@ -3,6 +3,7 @@ import { createServer, type RequestListener, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { contextOf } from '../context';
 import { Forwarding } from '../forwarding';
+import { interruptionsOf } from '../run/spec-lender';
 import { hear } from './listen';
 
 const servers: Server[] = [];
@@ -22,7 +23,7 @@ async function urlOf(answer: RequestListener): Promise<string> {
 }
 
 it('a listener is renewed while a receiver hangs, without another reading, and not after that', async () => {
-  const stopping = new AbortController();
+  const { interruptions } = interruptionsOf();
   const asked: string[] = [];
   let hung: ServerResponse | undefined;
   const receiver = await urlOf((_, response) => (hung = response));
@@ -46,14 +47,14 @@ it('a listener is renewed while a receiver hangs, without another reading, and n
       );
       return;
     }
-    stopping.abort();
+    interruptions.end();
   });
   const output = { isTTY: false, write: () => true } as unknown as NodeJS.WriteStream;
   const context = contextOf(
     { json: true, color: false },
     { GLOVEBOX_URL: glovebox, GLOVEBOX_KEY: 'key_of_tests', HOME: '/nowhere' },
     { cwd: () => '/', stdout: output, stderr: output as never },
-    stopping.signal,
+    interruptions,
   );
   const forwarding = new Forwarding(context, receiver, undefined, undefined);
   const listener = { id: 'listener', after: '0' };

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { waitFor } from '@glovebox/testing';
 import { contextOf, type Context } from '../context';
-import { AuthorsFolder, interruptionsOf, Lender } from '../run/spec-lender';
+import { AuthorsFolder, endLeft, interruptionsOf, Lender } from '../run/spec-lender';
 import { run } from './run';
 
 let lender: Lender;
@@ -20,6 +20,7 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   process.exitCode = 0;
+  if (isThere('pid')) endLeft(Number(textOf('pid')));
   folder.remove();
   await lender.close();
 });
@@ -87,6 +88,7 @@ for (const name of ['SIGTERM', 'SIGHUP']) {
   });
 }
 setTimeout(() => process.exit(1), 60_000);
+write(process.env.FOLDER + '/pid', String(process.pid));
 write(process.env.FOLDER + '/authorities', process.env.CURL_CA_BUNDLE);
 `;
 

@@ -76,7 +76,7 @@ const problem = (status: number, code: string) => ({ status, body: { status, cod
 /** A folder of an author, with a profile, for as long as a spec runs. */
 export class AuthorsFolder {
   readonly path = mkdtempSync(join(tmpdir(), 'glovebox-author-'));
-  readonly env = { PATH: process.env.PATH ?? '', XDG_CONFIG_HOME: this.path };
+  readonly env = { XDG_CONFIG_HOME: this.path };
 
   store(profile: object): void {
     mkdirSync(join(this.path, 'glovebox'), { recursive: true });
@@ -96,4 +96,13 @@ export function interruptionsOf(exit: (code: unknown) => void = () => undefined)
   const system = Object.assign(new EventEmitter(), { exit });
   const interruptions = new Interruptions(system as unknown as NodeJS.Process);
   return { interruptions, send: (name: NodeJS.Signals) => void system.emit(name) };
+}
+
+/** Ends a command that a failed spec has left running. */
+export function endLeft(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It has ended.
+  }
 }

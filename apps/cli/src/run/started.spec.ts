@@ -2,12 +2,18 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { waitFor } from '@glovebox/testing';
+import { endLeft } from './spec-lender';
 import { Started } from './started';
 
 const above = mkdtempSync(join(tmpdir(), 'glovebox-started-'));
 afterAll(() => rmSync(above, { recursive: true }));
 
 let commands = 0;
+let pid: number | undefined;
+afterEach(() => {
+  if (pid !== undefined) endLeft(pid);
+});
+
 /** A command that takes these signals, and writes them down. */
 async function startedWith(taken: readonly string[], isAtTerminal = false) {
   const file = join(above, `${(commands += 1)}`);
@@ -16,10 +22,11 @@ async function startedWith(taken: readonly string[], isAtTerminal = false) {
     const write = (text) => appendFileSync(${JSON.stringify(file)}, text + ' ');
     for (const name of ${JSON.stringify(taken)}) process.on(name, () => write(name));
     setTimeout(() => process.exit(1), 60_000);
-    write('up');`;
+    write(process.pid);`;
   const settings = { killedAfterMs: 50, isAtTerminal: () => isAtTerminal };
-  const started = new Started([process.execPath, '-e', code], process.env, settings);
-  await waitFor(() => existsSync(file) && readFileSync(file, 'utf8') === 'up ');
+  const started = new Started([process.execPath, '-e', code], {}, settings);
+  await waitFor(() => existsSync(file) && readFileSync(file, 'utf8') !== '');
+  pid = Number.parseInt(readFileSync(file, 'utf8'), 10);
   return { started, got: () => readFileSync(file, 'utf8').trim().split(' ').slice(1) };
 }
 
