@@ -24,9 +24,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(around, { recursive: true }));
 
-const leadsOut = expect.objectContaining({
-  message: expect.stringContaining('leads out of the folder') as unknown,
-}) as unknown;
+const leadsOut = /leads out of the folder of the project/;
 
 it('a file of the project is read, also by a link to another one and where its folder is a link', () => {
   writeFileSync(join(root, 'one.yaml'), 'one');
