@@ -51,6 +51,11 @@ function closeQueued(this: Connection): void {
   }
 }
 
+/** The connection is a tunnel now: requests in it do not wait for the answer that opened it. */
+export function startOver(socket: Connection): void {
+  delete socket[latest];
+}
+
 /** True while an earlier request of this connection waits for its answer. */
 export function isBusy(socket: Connection): boolean {
   const last = socket[latest];

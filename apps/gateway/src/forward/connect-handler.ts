@@ -13,7 +13,7 @@ import type { GatewayContext } from '../context';
 import type { Call } from '../observing/call';
 import { askForKey, forwardCaller, proxyAuthorizationOf } from './forward-caller';
 import { denied, refuseOrigin, unmatchedOf } from './forward-proxy';
-import { readAuthority, type ForwardTarget } from './forward-target';
+import { inPlain, readAuthority, type ForwardTarget } from './forward-target';
 import { openTunnel } from './tunnel';
 
 interface Connecting {
@@ -53,7 +53,9 @@ export async function handleConnect(
   const decision = new Decision(ctx.follower, definitions, {
     find: (now) => {
       const caller = askingForKey(() => forwardCaller(ctx, req, key, now, call));
-      const isRead = now.hasProxyFor(caller.tenantId, target.hostPatterns);
+      const isRead = [target, inPlain(target)].some(({ hostPatterns }) =>
+        now.hasProxyFor(caller.tenantId, hostPatterns),
+      );
       return { caller, unmatched: isRead ? null : unmatchedOf(now, caller.tenantId) };
     },
     parts: ['caller', 'unmatched'],
@@ -78,7 +80,7 @@ function askingForKey<Result>(work: () => Result): Result {
   }
 }
 
-/** Speaks TLS in the place of the host, and serves the requests. */
+/** Speaks TLS in the place of the host, or plain HTTP, and serves the requests. */
 async function readRequests(
   ctx: GatewayContext,
   server: Server,

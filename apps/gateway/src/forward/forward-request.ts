@@ -7,6 +7,9 @@ export class ForwardRequest extends CallerRequest {
   }
 }
 
-/** Bytes behind the head of a CONNECT belong to the tunnel: it has no body. */
+/**
+ * Bytes behind the head of a CONNECT belong to the tunnel: it has no body. Python up to 3.11 sends
+ * it as HTTP/1.0.
+ */
 const isPlainConnect = ({ headers }: CallerRequest): boolean =>
   headers['content-length'] === undefined && headers['transfer-encoding'] === undefined;

@@ -23,6 +23,14 @@ export function readAuthority(text: string, scheme: Scheme): ForwardTarget | und
   const host = canonicalHost(written)?.replace(/\.$/, '');
   const port = digits === undefined ? ownPorts[scheme] : Number(digits);
   if (host === undefined || port < 1 || port > 65_535) return undefined;
+  return targetOf(scheme, host, port);
+}
+
+/** The same host and port in plain http. */
+export const inPlain = ({ host, port }: ForwardTarget): ForwardTarget =>
+  targetOf('http', host, port);
+
+function targetOf(scheme: Scheme, host: string, port: number): ForwardTarget {
   const bare = isIPv6(host) ? `[${host}]` : host;
   const origin = `${scheme}://${bare}${port === ownPorts[scheme] ? '' : `:${port}`}`;
   return { host, port, origin, hostPatterns: hostPatternsOf(origin) };

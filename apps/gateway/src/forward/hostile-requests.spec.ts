@@ -2,6 +2,7 @@ import { connect } from 'node:net';
 import { startDestination, waitFor, type Destination } from '@glovebox/testing';
 import {
   matching,
+  openPlainTunnelTo,
   openTunnelTo,
   startSpecForward,
   startTlsDestination,
@@ -45,6 +46,13 @@ const entries = {
     target: (path: string) => path,
     credentials: () => '',
     heard: () => secure.requests.map(({ url }) => url),
+  },
+  'in a tunnel without TLS': {
+    open: () => openPlainTunnelTo(spec, plain.address, key),
+    host: () => plain.address,
+    target: (path: string) => path,
+    credentials: () => '',
+    heard: () => plain.requests.map(({ url }) => url),
   },
 };
 

@@ -112,12 +112,13 @@ export async function sendConnect(
   port: number,
   authority: string,
   key: string | null,
-  behind = '',
+  { behind = '', version = '1.1' } = {},
 ): Promise<TunnelClient> {
   const socket = connectTcp(port, '127.0.0.1');
   const client = new TunnelClient(socket);
   const credentials = key === null ? [] : [`Proxy-Authorization: Bearer ${key}`];
-  const lines = [`CONNECT ${authority} HTTP/1.1`, `Host: ${authority}`, ...credentials, '', ''];
+  const host = version === '1.0' ? [] : [`Host: ${authority}`];
+  const lines = [`CONNECT ${authority} HTTP/${version}`, ...host, ...credentials, '', ''];
   client.write(lines.join('\r\n') + behind);
   await waitFor(() => client.text.includes('\r\n\r\n') || client.ended);
   return client;
@@ -146,4 +147,16 @@ export async function openTunnelTo(
   const [host = ''] = address.split(':');
   const ca = authority.certificate;
   return new TunnelClient(await speakTls(connected, { ca, host, ...options }));
+}
+
+/** A tunnel whose client speaks plain HTTP. */
+export async function openPlainTunnelTo(
+  { forwardPort }: Pick<SpecForward, 'forwardPort'>,
+  address: string,
+  key: string,
+): Promise<TunnelClient> {
+  const { socket, text } = await sendConnect(forwardPort, address, key);
+  expect(text).toBe('HTTP/1.1 200 Connection Established\r\n\r\n');
+  socket.removeAllListeners('data').removeAllListeners('end');
+  return new TunnelClient(socket);
 }

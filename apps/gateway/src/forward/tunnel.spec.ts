@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
 import { createAuthority } from '@glovebox/certificates';
-import { waitFor } from '@glovebox/testing';
+import { startDestination, waitFor } from '@glovebox/testing';
 import {
   matching,
+  openPlainTunnelTo,
   openTunnelTo,
   sendConnect,
   speakTls,
@@ -94,6 +95,60 @@ describe('a tunnel', () => {
     await expect(speakTls(old, options)).rejects.toThrow('protocol version');
   });
 
+  it('carries plain HTTP of a client that speaks no TLS to the proxy of http://', async () => {
+    const plain = await startDestination();
+    await spec.proxy(plain.url, matching([`http://${plain.address}`]));
+    const token = await spec.token('4242');
+    const client = await openPlainTunnelTo(spec, plain.address, key);
+    const card = encodeURIComponent(`{{ ${token} }}`);
+    expect(await client.get(`/a?card=${card}`, plain.address)).toBe(200);
+    expect(await client.get('/second', plain.address)).toBe(200);
+    expect(plain.requests.map(({ url }) => url)).toEqual(['/a?card=4242', '/second']);
+    expect(await client.get('/third', 'other.example')).toBe(421);
+    await client.done();
+    expect(plain.requests).toHaveLength(2);
+    await plain.close();
+    await waitFor(() => spec.ctx.forwardTunnels.state.held === 0);
+  });
+
+  it('without TLS does not reach what a proxy has for https alone', async () => {
+    await toRequest(['/tokens']);
+    const before = destination.requests.length;
+    const client = await openPlainTunnelTo(spec, destination.address, key);
+    expect(await client.get('/tokens', destination.address)).toBe(403);
+    expect(destination.requests).toHaveLength(before);
+    client.socket.destroy();
+  });
+
+  it('without TLS ends when its client leaves, and in time when it sends half a head', async () => {
+    const [left, slow] = [
+      await openPlainTunnelTo(spec, destination.address, key),
+      await openPlainTunnelTo(spec, destination.address, key),
+    ];
+    left.socket.end();
+    slow.write('GET /tokens HTTP/1.1', 'Host: ');
+    expect(await slow.done()).toContain('HTTP/1.1 408 ');
+    await waitFor(() => spec.ctx.forwardTunnels.state.held === 0);
+  });
+
+  it('opens by a CONNECT of HTTP/1.0 without a Host, as Python up to 3.11 sends it', async () => {
+    await toRequest(['/tokens']);
+    const version = { version: '1.0' };
+    const connected = await sendConnect(spec.forwardPort, destination.address, key, version);
+    expect(connected.text).toBe('HTTP/1.1 200 Connection Established\r\n\r\n');
+    const ca = spec.authority.certificate;
+    const client = new TunnelClient(await speakTls(connected, { ca, host: '127.0.0.1' }));
+    expect(await client.get('/tokens/a', destination.address)).toBe(200);
+    expect(await client.get('/tokens/b', destination.address)).toBe(200);
+    client.socket.destroy();
+    const plain = await startDestination();
+    await spec.proxy(plain.url, matching([`http://${plain.address}`]));
+    const opened = await sendConnect(spec.forwardPort, plain.address, key, version);
+    expect(await opened.get('/plain', plain.address)).toBe(200);
+    opened.socket.destroy();
+    await plain.close();
+  });
+
   it('refuses the next request of a key that was revoked while it was open', async () => {
     const { key: own, revoke } = await spec.revocable(['token:use']);
     const client = await openTunnelTo(spec, destination.address, own);
@@ -150,7 +205,8 @@ describe('a tunnel', () => {
 
   it('is closed where no handshake comes, and where its bytes are none', async () => {
     const silent = await sendConnect(spec.forwardPort, destination.address, key);
-    const garbage = await sendConnect(spec.forwardPort, destination.address, key, 'GET / HTTP/1.1');
+    const behind = '\x16 no handshake';
+    const garbage = await sendConnect(spec.forwardPort, destination.address, key, { behind });
     await garbage.done();
     await silent.done();
     await waitFor(() => spec.ctx.forwardTunnels.state.held === 0);
