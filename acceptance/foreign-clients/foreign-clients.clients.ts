@@ -1,17 +1,17 @@
 import { execFile } from 'node:child_process';
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { startOwnProduct, type OwnProduct } from '../own-product';
 import { PackedCli } from '../command-line/packed';
 import { call, revealingApplication, scriptEnvironment } from '../product';
 import { startReceiver, type Receiver } from '../receiver';
+import { installed } from './installed';
 
 jest.setTimeout(300_000);
 
 const run = promisify(execFile);
 const permissions = ['create', 'read', 'update', 'delete', 'search', 'use'];
-const kept = join(__dirname, '../../.glovebox/foreign-clients');
 
 let product: OwnProduct;
 let destination: Receiver;
@@ -29,17 +29,6 @@ afterAll(async () => {
   await Promise.all([destination.close(), product.stop()]);
 });
 
-/** The package as npm has it, in a folder of its own that stays. */
-async function installed(name: string, version: string): Promise<string> {
-  const place = join(kept, `${name}-${version}`);
-  if (existsSync(join(place, 'node_modules'))) return place;
-  mkdirSync(place, { recursive: true });
-  writeFileSync(join(place, 'package.json'), '{"private":true}');
-  const args = ['install', '--ignore-scripts', '--no-audit', '--no-fund', '--save-exact'];
-  await run('npm', [...args, `@basis-theory/${name}@${version}`], { cwd: place });
-  return place;
-}
-
 interface Keys {
   readonly ADMIN_KEY: string;
   readonly PRIVATE_KEY: string;
@@ -50,7 +39,7 @@ interface Keys {
 async function outcomeOf(name: string, version: string, keys: Keys): Promise<unknown> {
   // basis-theory-js speaks https with every other host.
   const baseUrl = product.baseUrl.replace('127.0.0.1', 'localhost');
-  const place = await installed(name, version);
+  const place = await installed(`@basis-theory/${name}`, version);
   const { stdout } = await run(process.execPath, [join(__dirname, `${name}.mjs`), place], {
     env: {
       ...scriptEnvironment(),

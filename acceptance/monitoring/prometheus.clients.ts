@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '@glovebox/testing';
 import { call, devFile, runningProduct, until } from '../product';
-import { findProgram } from './find-program';
+import { findProgram } from '../find-program';
 import { prepareLoad, type Load } from './load';
 import { alerts, dashboardQueries, rulesFile, withoutThreshold } from './queries';
 
@@ -38,7 +38,7 @@ beforeAll(async () => {
     }),
   );
   prometheus = spawn(
-    findProgram('prometheus', 'PROMETHEUS'),
+    findProgram('prometheus', 'PROMETHEUS', 'prometheus'),
     [
       `--config.file=${config}`,
       `--storage.tsdb.path=${join(folder, 'data')}`,
@@ -67,7 +67,11 @@ async function found(query: string): Promise<readonly unknown[]> {
 }
 
 it('promtool accepts the rules', () => {
-  const said = execFileSync(findProgram('promtool', 'PROMTOOL'), ['check', 'rules', rulesFile]);
+  const said = execFileSync(findProgram('promtool', 'PROMTOOL', 'prometheus'), [
+    'check',
+    'rules',
+    rulesFile,
+  ]);
   expect(String(said)).toContain(`${alerts().length} rules found`);
 });
 
