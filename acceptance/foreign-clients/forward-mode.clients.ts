@@ -10,7 +10,7 @@ import { createAuthority } from '@glovebox/testing';
 import { PackedCli, type Ended } from '../command-line/packed';
 import { findProgram } from '../find-program';
 import { createOwnTenant, type OwnTenant } from '../own-tenant';
-import { call, runningProduct } from '../product';
+import { call, runningProduct, scriptEnvironment } from '../product';
 import { gitServer } from './forward-mode/git-server';
 import { startLocalServer, type LocalServer } from './forward-mode/local-server';
 import { searchProcesses, type SearchedProcess } from './forward-mode/process-memory';
@@ -85,7 +85,7 @@ beforeAll(async () => {
     SHOP_ACCOUNT: expression(tokens.account),
     SHOP_CARD: expression(tokens.card),
     STRIPE_API_KEY: expression(tokens.key),
-    GIT_PASSWORD: expression(tokens.password),
+    GIT_CREDENTIAL: expression(`${tokens.password} | prepend: 'agent:' | to_base64`),
   };
   const settings = { version: 1, run: { application: 'agent' }, env };
   writeFileSync(join(cli.cwd, 'glovebox.yaml'), JSON.stringify(settings));
@@ -117,7 +117,8 @@ function watched(listener: Listener): Listener {
   };
 }
 
-const inMemory = (): string[] => [...Object.values(secrets), ...Object.values(tokens)];
+const credential = Buffer.from(`agent:${secrets.password}`).toString('base64');
+const inMemory = (): string[] => [...Object.values(secrets), credential, ...Object.values(tokens)];
 
 async function received(request: IncomingMessage): Promise<Charged> {
   const { url = '', headers } = request;
@@ -241,7 +242,12 @@ async function goProgram(): Promise<string> {
   const go = findProgram('go', 'GO', 'golang-go');
   const made = join(keptFolder, 'net_http');
   mkdirSync(keptFolder, { recursive: true });
-  const env = { ...process.env, CGO_ENABLED: '0', GOCACHE: join(keptFolder, 'go'), GOFLAGS: '' };
+  const env = {
+    ...scriptEnvironment(),
+    CGO_ENABLED: '0',
+    GOCACHE: join(keptFolder, 'go'),
+    GOFLAGS: '',
+  };
   await run(go, ['build', '-o', made, program('net_http.go')], { env });
   return made;
 }
@@ -394,5 +400,45 @@ describe('stripe-node', () => {
     const { code, stderr } = await stripe();
     expect([code, stderr]).toEqual([1, expect.stringContaining('StripeConnectionError')]);
     expect([charged, way.take()]).toEqual([[], []]);
+  });
+});
+
+describe('git', () => {
+  it('clones and pushes with a credential that it never has', async () => {
+    const bare = join(repositories, 'shop.git');
+    const source = join(repositories, 'source');
+    const git = async (...args: string[]): Promise<string> => {
+      const identity = ['-c', 'user.name=Shop', '-c', 'user.email=shop@shop.example'];
+      return (await run('git', [...identity, ...args])).stdout;
+    };
+    await git('init', '--quiet', '--initial-branch=main', source);
+    writeFileSync(join(source, 'README'), 'of the shop\n');
+    await git('-C', source, 'add', 'README');
+    await git('-C', source, 'commit', '--quiet', '--message=first');
+    await git('clone', '--quiet', '--bare', source, bare);
+    await git('-C', bare, 'config', 'http.receivepack', 'true');
+    const ended = await through(['sh', program('git.sh'), 'https://git.example/shop.git']);
+    expect(ended).toEqual({ code: 0, stdout: 'of the shop\n', stderr: '' });
+    expect(await git('-C', bare, 'log', '--format=%an %s', 'main')).toBe(
+      'Agent large\nShop first\n',
+    );
+    expect(await git('-C', bare, 'cat-file', '-s', 'main:large')).toBe('3000000\n');
+    expectKept(ended);
+    const made = way.take();
+    // It asks without its key first, and again when it is told 407.
+    const asked = made.flatMap(({ connects }) => connects).map((head) => /^Proxy-Auth/m.test(head));
+    expect(asked.slice(0, 2)).toEqual([false, true]);
+    const offers = made.flatMap(({ offered }) => (offered ? [offered] : []));
+    expect(offers.length).toBeGreaterThan(0);
+    expect(offers).toEqual(offers.map(() => h2));
+  });
+
+  it('without the credential is refused', async () => {
+    const url = 'https://git.example/shop.git';
+    const { code, stderr } = await through(['git', 'ls-remote', url], {
+      GIT_TERMINAL_PROMPT: '0',
+      GIT_CONFIG_GLOBAL: '/dev/null',
+    });
+    expect([code, stderr]).toEqual([128, expect.stringContaining('could not read Username')]);
   });
 });
