@@ -53,7 +53,7 @@ it('a listener is renewed while a receiver hangs, without another reading, and n
   const context = contextOf(
     { json: true, color: false },
     { GLOVEBOX_URL: glovebox, GLOVEBOX_KEY: 'key_of_tests', HOME: '/nowhere' },
-    { cwd: () => '/', stdout: output, stderr: output as never },
+    { cwd: () => '/', stdout: output as never, stderr: output as never },
     interruptions,
   );
   const forwarding = new Forwarding(context, receiver, undefined, undefined);
