@@ -388,6 +388,11 @@ export const crossedElsewhere: readonly {
     limits: ['source-places.budgetMs'],
   },
   {
+    spec: 'apps/management-api/src/code/source-places.spec.ts',
+    title: 'a map with more than %s is as none',
+    limits: ['source-places.sourcesMax', 'source-places.membersMax', 'source-places.valuesMax'],
+  },
+  {
     spec: 'apps/management-api/src/deployments/deployments.spec.ts',
     title: 'is bounded in items, bytes and message',
     limits: [

@@ -106,6 +106,27 @@ it('quotes and brackets within texts are no part of the shape of a map', () => {
   expect(sourcePlaces(map, [place])).toEqual([{ ...place, source }]);
 });
 
+const list = (length: number, value: string): string =>
+  `[${Array.from({ length }, () => value).join()}]`;
+/** Members of a map beside the three that it needs. */
+const members = (count: number): string =>
+  Array.from({ length: count }, (_, nth) => `"x${nth}":1,`).join('');
+const mapWith = (sources: string, more = ''): string =>
+  `{${more}"version":3,"sources":${sources},"mappings":"AAAA"}`;
+
+it.each([
+  ['10,000 sources', mapWith(list(10_000, '"a.ts"')), mapWith(list(10_001, '"a.ts"'))],
+  ['32 members', mapWith('["a.ts"]', members(29)), mapWith('["a.ts"]', members(30))],
+  [
+    '100,000 values',
+    mapWith('["a.ts"]', `"names":${list(99_998, '1')},`),
+    mapWith('["a.ts"]', `"names":${list(99_999, '1')},`),
+  ],
+])('a map with more than %s is as none', (_, largest, larger) => {
+  expect(sourcePlaces(largest, [place], () => 0)).toEqual([{ ...place, source: 'a.ts' }]);
+  expect(sourcePlaces(larger, [place], () => 0)).toEqual([undefined]);
+});
+
 it.each([
   ['nested lists', `{"x":${'['.repeat(1_000_000)}${']'.repeat(1_000_000)},`],
   ['empty lists', `{"x":[${'[],'.repeat(600_000)}0],`],

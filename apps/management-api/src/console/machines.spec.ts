@@ -100,6 +100,8 @@ describe('a command line that asks to be signed in', () => {
     const people = `subject = 'operator (viewer)'`;
     await api.admin.query(`UPDATE people SET role = 'none' WHERE ${people}`);
     expect((await take(begun)).status).toBe(401);
+    await api.admin.query(`UPDATE people SET role = 'viewer' WHERE ${people}`);
+    expect((await take(begun)).status).toBe(401);
 
     const again = await begin();
     await decide(again, await signIn(api, 'viewer'));

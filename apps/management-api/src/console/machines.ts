@@ -1,5 +1,6 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import { isRole } from '@glovebox/access';
+import type { Sql } from '@glovebox/database';
 import { notFound, Problem } from '@glovebox/problems';
 import type { ManagementContext } from '../context';
 import { asSql, inTenant, ofNoTenant } from '../database/in-tenant';
@@ -70,36 +71,35 @@ export async function takeMachineSession(
 ): Promise<{ key: string; session: Session; expiresAt: Date } | undefined> {
   const [asking] = await ofNoTenant(ctx.dataSource).query<{
     tenantId: string | null;
+    personId: string | null;
     isRefused: boolean;
   }>(
-    `SELECT tenant_id AS "tenantId", is_refused AS "isRefused" FROM console_machines
+    `SELECT tenant_id AS "tenantId", person_id AS "personId", is_refused AS "isRefused"
+     FROM console_machines
      WHERE device_hash = $1 AND expires_at > now()`,
     [deviceHash],
   );
   if (!asking) throw nobodyWaits();
   if (asking.isRefused)
     throw new Problem('permission_denied', { detail: 'It was refused in the console.' });
-  const { tenantId } = asking;
-  if (tenantId === null) return undefined;
+  const { tenantId, personId } = asking;
+  if (tenantId === null || personId === null) return undefined;
   const key = await inTenant(ctx.dataSource, tenantId, async (manager) => {
     const sql = asSql(manager);
-    const [taken] = await sql.query<{ personId: string; machine: string }>(
-      `DELETE FROM console_machines WHERE device_hash = $1 AND expires_at > now()
-       RETURNING person_id AS "personId", machine`,
-      [deviceHash],
-    );
-    if (!taken) throw nobodyWaits();
-    const { personId, machine } = taken;
     const [person] = await sql.query<{ role: string }>(
       'SELECT role FROM people WHERE id = $1 FOR NO KEY UPDATE',
       [personId],
     );
-    // The role may have been lost since.
-    if (!person || !isRole(person.role)) throw nobodyWaits();
-    return addSession(ctx, sql, { tenantId, personId, traceId, machine });
+    const [taken] = await sql.query<{ machine: string }>(
+      'DELETE FROM console_machines WHERE device_hash = $1 AND expires_at > now() RETURNING machine',
+      [deviceHash],
+    );
+    // The role may have been lost since. What was confirmed with it is over, also if it comes back.
+    if (!taken || !person || !isRole(person.role)) return undefined;
+    return addSession(ctx, sql, { tenantId, personId, traceId, machine: taken.machine });
   });
-  const session = await findSession(ctx, ctx.keyHash(key));
-  if (!session) throw nobodyWaits();
+  const session = key === undefined ? undefined : await findSession(ctx, ctx.keyHash(key));
+  if (key === undefined || !session) throw nobodyWaits();
   return { key, session, expiresAt: new Date(Date.now() + sessionMs) };
 }
 
@@ -109,7 +109,9 @@ export async function findMachine(
   session: Session,
   code: string,
 ): Promise<Asking> {
-  await requirePage(ctx, session);
+  await inTenant(ctx.dataSource, session.tenantId, (manager) =>
+    requirePage(asSql(manager), session),
+  );
   const [asking] = await ofNoTenant(ctx.dataSource).query<Asking>(
     `SELECT machine, network, begun_at AS "begunAt" FROM console_machines
      WHERE code_hash = $1 AND ${isUndecided}`,
@@ -125,10 +127,12 @@ export async function decideMachine(
   session: Session,
   { code, isConfirmed, traceId }: { code: string; isConfirmed: boolean; traceId: string },
 ): Promise<void> {
-  await requirePage(ctx, session);
   const { tenantId, personId } = session;
   await inTenant(ctx.dataSource, tenantId, async (manager) => {
     const sql = asSql(manager);
+    // Whoever ends the sessions of the person locks the row as well.
+    await sql.query('SELECT 1 FROM people WHERE id = $1 FOR NO KEY UPDATE', [personId]);
+    await requirePage(sql, session);
     const decided = isConfirmed ? 'tenant_id = $2, person_id = $3' : 'is_refused = true';
     const rows = await sql.query(
       `UPDATE console_machines SET ${decided} WHERE code_hash = $1 AND ${isUndecided} RETURNING 1`,
@@ -151,15 +155,10 @@ export function readUserCode(given: unknown): string {
 }
 
 /** A machine that signed in others would never have to be signed in by a person again. */
-async function requirePage(
-  { dataSource }: ManagementContext,
-  { tenantId, sessionId }: Session,
-): Promise<void> {
-  const rows = await inTenant(dataSource, tenantId, (manager) =>
-    asSql(manager).query('SELECT 1 FROM console_sessions WHERE id = $1 AND machine IS NULL', [
-      sessionId,
-    ]),
-  );
+async function requirePage(sql: Sql, { sessionId }: Session): Promise<void> {
+  const rows = await sql.query('SELECT 1 FROM console_sessions WHERE id = $1 AND machine IS NULL', [
+    sessionId,
+  ]);
   if (rows.length > 0) return;
   throw new Problem('permission_denied', { detail: 'The page of the console alone decides this.' });
 }

@@ -60,10 +60,11 @@ export class PeopleService {
     const id = requireId(personId, 'person');
     return this.#end(actor, async (sql) => {
       await sql.query('DELETE FROM console_codes WHERE person_id = $1', [id]);
-      await sql.query('DELETE FROM console_machines WHERE person_id = $1', [id]);
       const person = 'SELECT 1 FROM people WHERE id = $1 FOR NO KEY UPDATE';
       const [found] = await sql.query(person, [id]);
       if (!found) throw notFound('person');
+      // After the person, whom everybody locks who confirms a machine or takes its session.
+      await sql.query('DELETE FROM console_machines WHERE person_id = $1', [id]);
       await sql.query('DELETE FROM console_sessions WHERE person_id = $1', [id]);
       return id;
     });
