@@ -1,12 +1,9 @@
-import { once } from 'node:events';
-import { request, type IncomingMessage, type RequestOptions } from 'node:http';
-import type { Socket } from 'node:net';
-import { text as textOf } from 'node:stream/consumers';
-import { connect } from 'node:tls';
+import type { RequestOptions } from 'node:http';
 import type { Place } from './planted-places';
 import type { PlantedResources } from './planted-resources';
 import type { PlantedSecrets } from './planted-secrets';
-import { call, create, type Product } from '../product';
+import { answerTo, forwardAuthority, openTunnel } from '../forward-tunnel';
+import { create, type Product } from '../product';
 import { startReceiver } from '../receiver';
 
 const host = 'planted.example';
@@ -90,39 +87,22 @@ const messageOf = (planted: PlantedResources): RequestOptions => ({
   },
 });
 
-async function answerTo(planted: PlantedResources, options: RequestOptions): Promise<string> {
-  const sent = request(options).end(bodyOf(planted));
-  const [answer] = (await once(sent, 'response')) as [IncomingMessage];
-  const text = `${answer.rawHeaders.join('\n')}\n${await textOf(answer)}`;
-  if (answer.statusCode !== 200) throw new Error(`forward mode: ${answer.statusCode} ${text}`);
-  return text;
-}
-
 function sendPlain({ forwardUrl }: Product, planted: PlantedResources): Promise<string> {
   const { hostname, port } = new URL(forwardUrl);
   const message = messageOf(planted);
-  return answerTo(planted, {
+  const options = {
     ...message,
     ...{ host: hostname, port, path: `http://${host}${message.path}` },
     headers: { ...message.headers, 'proxy-authorization': `Bearer ${planted.key}` },
-  });
+  };
+  return answerTo(options, bodyOf(planted));
 }
 
 async function sendInTunnel(product: Product, planted: PlantedResources): Promise<string> {
-  const ofTenant = await call('GET', `${product.baseUrl}/tenants/self/forward-ca`, {
-    key: product.adminKey,
-  });
-  const ca = String(ofTenant.body.certificates);
-  const { hostname, port } = new URL(product.forwardUrl);
-  const opened = request({
-    ...{ host: hostname, port, method: 'CONNECT', path: `${host}:443` },
-    headers: { 'proxy-authorization': `Bearer ${planted.key}` },
-  }).end();
-  const [{ statusCode }, socket] = (await once(opened, 'connect')) as [IncomingMessage, Socket];
-  if (statusCode !== 200) throw new Error(`CONNECT: ${statusCode}`);
-  const tunnel = connect({ socket, servername: host, ca });
-  await once(tunnel, 'secureConnect');
-  const answer = await answerTo(planted, { ...messageOf(planted), createConnection: () => tunnel });
+  const ca = await forwardAuthority(product);
+  const tunnel = await openTunnel(product, { host, key: planted.key, ca });
+  const options = { ...messageOf(planted), createConnection: () => tunnel };
+  const answer = await answerTo(options, bodyOf(planted));
   tunnel.destroy();
   return answer;
 }

@@ -52,10 +52,12 @@ export function readAbsoluteForm(url: string): AbsoluteForm | undefined {
 
 /** True if a name of TLS is that of the target. */
 export const namesHost = (name: string, { host }: ForwardTarget): boolean =>
-  canonicalHost(name)?.replace(/\.$/, '') === host;
+  name === host || canonicalHost(name)?.replace(/\.$/, '') === host;
 
 /** True if a Host header names the target. */
 export function namesTarget(hostHeader: string | undefined, { origin }: ForwardTarget): boolean {
   const scheme = origin.startsWith('https:') ? 'https' : 'http';
+  // Nearly every client writes it so.
+  if (hostHeader === origin.slice(scheme.length + '://'.length)) return true;
   return hostHeader !== undefined && readAuthority(hostHeader, scheme)?.origin === origin;
 }
