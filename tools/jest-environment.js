@@ -6,8 +6,8 @@ void [process.stdout, process.stderr];
 
 /** A spec fails that leaves a timer, connection or process open, which would keep its process alive. */
 class ClosedEnvironment extends TestEnvironment {
-  /** Longer than the timers of clients that close. */
-  static patienceMs = 5_000;
+  /** Longer than the timers of clients that close, also on a busy machine. */
+  static patienceMs = 20_000;
   #before = process.getActiveResourcesInfo();
 
   /** @override */

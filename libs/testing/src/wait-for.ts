@@ -9,7 +9,7 @@ const patienceMaxMs = 60_000;
  */
 export async function waitFor<T>(
   condition: () => T | Promise<T>,
-  { timeoutMs = 5000, intervalMs = 10 }: { timeoutMs?: number; intervalMs?: number } = {},
+  { timeoutMs = 20_000, intervalMs = 10 }: { timeoutMs?: number; intervalMs?: number } = {},
 ): Promise<T> {
   const begun = performance.now();
   const latest = begun + Math.max(timeoutMs, patienceMaxMs);
