@@ -6,9 +6,18 @@ void [process.stdout, process.stderr];
 
 /** A spec fails that leaves a timer, connection or process open, which would keep its process alive. */
 class ClosedEnvironment extends TestEnvironment {
-  /** Longer than the timers of clients that close, also on a busy machine. */
-  static patienceMs = 20_000;
+  /** Longer than the timers of clients that close. */
+  static patienceMs = 5_000;
   #before = process.getActiveResourcesInfo();
+  /** @type {string[]} */
+  #failed = [];
+
+  /** @param {import('@jest/types').Circus.Event} event */
+  handleTestEvent(event) {
+    if (event.name !== 'test_done') return;
+    const [error] = event.test.errors.flat().filter(Boolean);
+    if (error) this.#failed.push(`${event.test.name}: ${error.stack ?? error}`);
+  }
 
   /** @override */
   async teardown() {
@@ -19,7 +28,10 @@ class ClosedEnvironment extends TestEnvironment {
       await sleep(20, undefined, { ref: false });
       left = this.#left();
     }
-    if (left.length > 0) throw new Error(`The spec left open: ${left.join(', ')}`);
+    if (left.length === 0) return;
+    // Jest shows this error alone, and a test that failed has often not tidied up.
+    const failed = this.#failed.map((each) => `\n\nIt had failed before: ${each}`);
+    throw new Error(`The spec left open: ${left.join(', ')}${failed.join('')}`);
   }
 
   #left() {

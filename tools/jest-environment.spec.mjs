@@ -35,6 +35,23 @@ it('a spec that leaves a timer or a connection open is named with what it left',
   }
 });
 
+it('a test that failed before is told with it', async () => {
+  ClosedEnvironment.patienceMs = 50;
+  const left = environment();
+  /** @param {string} name @param {unknown[]} errors */
+  const done = (name, ...errors) =>
+    left.handleTestEvent(/** @type {any} */ ({ name: 'test_done', test: { name, errors } }));
+  done('passes');
+  done('fails', [new Error('the reason'), new Error('where it was asked for')]);
+  const timer = setTimeout(() => undefined, 60_000);
+  const told = await left.teardown().catch((error) => error.message);
+  clearTimeout(timer);
+  expect(told).toMatch(
+    /^The spec left open: Timeout\n\nIt had failed before: fails: Error: the reason\n/,
+  );
+  expect(told).not.toMatch(/passes|asked for/);
+});
+
 it('what was open before, and what ends in time, is nobody’s fault', async () => {
   const before = setTimeout(() => undefined, 60_000);
   const calm = environment();

@@ -21,17 +21,16 @@ const installedAtStart = ['node16', 'node20'];
  */
 const folders = [
   { name: 'dependencies', path: repoRoot, isThere: isInstalled, install },
-  ...installedAtStart.map((name) => ({
-    ...{ name, path: runtimeFolder(name), isThere: isFetched, install: fetchRuntime },
-  })),
+  ...installedAtStart.map(asFolder),
   {
     ...{ name: 'packages of the runner', path: join(repoRoot, 'apps', 'runner', 'packages') },
     ...{ isThere: isInstalled, install },
   },
 ];
 
-export async function installDependencies() {
-  const missing = folders.filter(
+/** @param {readonly string[]} runtimes that are needed beside those of every start */
+export async function installDependencies(runtimes = []) {
+  const missing = [...folders, ...runtimes.map(asFolder)].filter(
     ({ path, isThere }) => existsSync(join(path, 'package-lock.json')) && !isThere(path),
   );
   await together(
@@ -41,6 +40,11 @@ export async function installDependencies() {
           step(`install ${name} (npm ci)`, () => install(path), signal),
     ),
   );
+}
+
+/** @param {string} name */
+function asFolder(name) {
+  return { name, path: runtimeFolder(name), isThere: isFetched, install: fetchRuntime };
 }
 
 /** @param {string} name */

@@ -50,6 +50,9 @@ function folderOfStores() {
 /** The test match of what makes pictures of the console. */
 export const pictures = '**/*.screenshots.ts';
 
+/** The command line makes its first reactor for it: no spec has to wait for the registry. */
+const ofFirstReactors = ['node24'];
+
 /** A run of checks and tests, with its own services in a temporary folder. */
 export class TestRun {
   passed = 0;
@@ -93,8 +96,8 @@ export class TestRun {
    * @param {readonly string[]} folders
    */
   async some(folders) {
-    await installDependencies();
     const acceptance = folders.some((folder) => folder.startsWith('acceptance'));
+    await installDependencies(acceptance ? ofFirstReactors : []);
     // Every run needs the migrations. Other apps are built where they run or are tested.
     const needed = buildRoots.filter(
       (root) =>
