@@ -1,15 +1,6 @@
-import { spawnSync } from 'node:child_process';
-import { join } from 'node:path';
+import { authorSession } from './author-session';
 import { createOwnTenant } from './own-tenant';
-import {
-  call,
-  create,
-  reactorOf,
-  revealingApplication,
-  runningProduct,
-  scriptEnvironment,
-  until,
-} from './product';
+import { call, create, reactorOf, revealingApplication, runningProduct, until } from './product';
 import { startReceiver, type Receiver } from './receiver';
 
 const product = runningProduct();
@@ -146,13 +137,7 @@ it('a run that failed is repeated with mended code, and goes to its callback whe
 });
 
 it('an author at the console tries and repeats code on tokens, by the same paths', async () => {
-  const link = spawnSync(process.execPath, ['tools/console-link.mjs', '--role', 'author'], {
-    ...{ cwd: join(__dirname, '..'), env: scriptEnvironment(), encoding: 'utf8' },
-  }).stdout.trim();
-  const api = `${new URL(link).origin}/api`;
-  const code = new URLSearchParams(new URL(link).hash.slice(1)).get('code');
-  const signedIn = await call('POST', `${api}/console/sessions`, { body: { code } });
-  const key = String(signedIn.body.key);
+  const { api, key } = await authorSession();
   const token = await secretOf();
   const formula = {
     code: `module.exports = ({ args }) => { if (args.card.length === 16) throw new Error(args.card); return { raw: args.card } }`,

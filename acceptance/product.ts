@@ -10,6 +10,8 @@ export interface Product {
   readonly privateKey: string;
   readonly secondTenant: { readonly adminKey: string; readonly privateKey: string };
   readonly forwardUrl: string;
+  /** Where debuggers of dry runs come in. */
+  readonly inspectorPort: number;
   readonly databaseUrl: string;
   readonly redisUrl: string;
   readonly pids: Readonly<Record<string, number>>;

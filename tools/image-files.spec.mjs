@@ -75,8 +75,8 @@ describe.each(appNames)('the files of the image of %s', (app) => {
 
   it('are all that its programs import: each starts far enough to ask for its settings', () => {
     const built = join(place, 'dist', 'apps', app);
-    // These two run inside a sandbox, which has no packages.
-    const inSandbox = ['bootstrap.main.js', 'probe.main.js'];
+    // These run inside a sandbox, which has no packages.
+    const inSandbox = ['bootstrap.main.js', 'inspector.main.js', 'probe.main.js'];
     const programs = readdirSync(built).filter(
       (name) => name.endsWith('main.js') && !inSandbox.includes(name),
     );

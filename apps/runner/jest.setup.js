@@ -17,9 +17,10 @@ module.exports = async () => {
   const { bundlePackages } = await import('../../tools/lib/bundle-packages.mjs');
   await bundlePackages(join(root, 'dist/apps/runner-specs/packages'));
   await build({
-    entryPoints: ['bootstrap.main', 'probe.main', 'hostile/spec-stand-in-runner'].map((name) =>
-      join(__dirname, `src/${name}.ts`),
-    ),
+    entryPoints: [
+      ...['bootstrap.main', 'probe.main', 'inspector.main'],
+      'hostile/spec-stand-in-runner',
+    ].map((name) => join(__dirname, `src/${name}.ts`)),
     entryNames: '[name]',
     outdir: join(root, 'dist/apps/runner-specs'),
     bundle: true,

@@ -42,6 +42,9 @@ export async function choosePorts(env) {
       variable: 'FORWARD_PORT',
       ...(env.GATEWAY_PORT ? {} : { byDefault: 8085 }),
     },
+    ...(letsDebuggersIn(env)
+      ? [{ name: 'debuggers', variable: 'SANDBOX_INSPECT_PORT', byDefault: 9230 }]
+      : []),
     { name: 'health of the gateway', variable: 'GATEWAY_OPS_PORT' },
     { name: 'health of the management API', variable: 'MANAGEMENT_OPS_PORT' },
     { name: 'health of the worker', variable: 'WORKER_OPS_PORT' },
@@ -53,6 +56,7 @@ export async function choosePorts(env) {
     'management-api': ports.MANAGEMENT_PORT ?? 0,
     console: ports.CONSOLE_PORT ?? 0,
     forward: ports.FORWARD_PORT ?? 0,
+    ...(letsDebuggersIn(env) ? { inspector: ports.SANDBOX_INSPECT_PORT ?? 0 } : {}),
     ops: {
       'management-api': ports.MANAGEMENT_OPS_PORT ?? 0,
       gateway: ports.GATEWAY_OPS_PORT ?? 0,
@@ -61,6 +65,9 @@ export async function choosePorts(env) {
     },
   };
 }
+
+/** @param {import('./types.js').Environment} env */
+const letsDebuggersIn = (env) => env.SANDBOX_INSPECT === 'true';
 
 /**
  * As in docker/Dockerfile (docs/adr/0081).
@@ -133,6 +140,7 @@ export function describeApps(options) {
       RUNNER_SECRET: secrets.runnerSecret,
       RUNNER_WORK_DIR: workFolder,
       ...(bwrap ? { BWRAP: bwrap } : {}),
+      ...(ports.inspector === undefined ? {} : { SANDBOX_INSPECT_PORT: ports.inspector }),
       RUNNER_RUNTIMES_DIR: env.RUNNER_RUNTIMES_DIR || join(repoRoot, 'apps/runner/runtimes'),
       RUNNER_RUNTIME_FETCHER:
         env.RUNNER_RUNTIME_FETCHER || join(repoRoot, 'tools/fetch-runtime.mjs'),
@@ -174,6 +182,7 @@ function ownServices(ports, urls, redisUrl) {
       ports['management-api'],
       ports.console,
       ports.forward,
+      ...(ports.inspector === undefined ? [] : [ports.inspector]),
       ...Object.values(ports.ops),
     ].map((port) => `127.0.0.1:${port}`),
   ];

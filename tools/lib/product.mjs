@@ -68,6 +68,7 @@ export async function startProduct({ folder, env, running }) {
     managementUrl: `http://127.0.0.1:${ports['management-api']}`,
     consoleUrl: `http://127.0.0.1:${ports.console}`,
     forwardUrl: `http://127.0.0.1:${ports.forward}`,
+    ...(ports.inspector === undefined ? {} : { inspectorPort: ports.inspector }),
     gatewayUrls: [baseUrl],
     ...tenants,
     databaseUrl: urls.admin,

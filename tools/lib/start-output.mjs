@@ -26,7 +26,7 @@ Base URL          ${dev.baseUrl}
 API documentation ${dev.baseUrl}/docs
 Console           ${dev.consoleUrl}
 Forward proxy     ${dev.forwardUrl}
-Management key    ${dev.adminKey}
+${dev.inspectorPort === undefined ? '' : `Debuggers         127.0.0.1:${dev.inspectorPort}, for glovebox dev --inspect\n`}Management key    ${dev.adminKey}
 Private key       ${dev.privateKey}
 Demo destination  ${dev.demoDestination}
 Sandboxes         ${dev.sandboxes}

@@ -115,6 +115,8 @@ export interface Dev extends DemoTenants {
   readonly managementUrl: string;
   readonly consoleUrl: string;
   readonly forwardUrl: string;
+  /** Where SANDBOX_INSPECT is true. */
+  readonly inspectorPort?: number;
   readonly gatewayUrls: readonly string[];
   readonly databaseUrl: string;
   readonly databaseUrls: DatabaseUrls;
@@ -137,6 +139,8 @@ export interface AppPorts {
   readonly 'management-api': number;
   readonly console: number;
   readonly forward: number;
+  /** Where SANDBOX_INSPECT is true. */
+  readonly inspector?: number;
   readonly ops: Readonly<Record<string, number>>;
 }
 

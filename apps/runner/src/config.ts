@@ -69,6 +69,15 @@ export const settings = {
     'start although no isolation holds, to try things out: customer code is then not contained',
     false,
   ),
+  SANDBOX_INSPECT: flag(
+    'let debuggers of this machine into dry runs that ask for it, to develop code; never where others work',
+    false,
+  ),
+  SANDBOX_INSPECT_PORT: integer(
+    'the port of 127.0.0.1 that glovebox dev --inspect comes in by. 0: any that is free',
+    9230,
+    { min: 0, max: 65_535 },
+  ),
   SANDBOX_POOL_MB: integer(
     'megabytes of memory of all sandboxes. 0: most of what the container may have, or else three quarters of the machine',
     0,
@@ -161,6 +170,8 @@ export interface RunnerConfig {
   readonly bwrap: string | undefined;
   readonly level: LevelChoice;
   readonly allowWeak: boolean;
+  /** Undefined: no debugger is let in. */
+  readonly inspectPort: number | undefined;
   readonly launchLimits: LaunchLimits;
   readonly poolLimits: PoolLimits;
   readonly offered: OfferedNames;
@@ -180,7 +191,10 @@ export function readConfig(
     parseRunnerSecret(values.RUNNER_SECRET.reveal(), [listen]).map((secret) => new Secret(secret)),
   );
   const offeredRuntimes = parsed('RUNNER_RUNTIMES', () => parseRuntimes(values.RUNNER_RUNTIMES));
-  const ownPorts = 'path' in listen ? [values.OPS_PORT] : [values.OPS_PORT, listen.port];
+  const ownPorts = [
+    ...[values.OPS_PORT, ...('path' in listen ? [] : [listen.port])],
+    ...(values.SANDBOX_INSPECT ? [values.SANDBOX_INSPECT_PORT] : []),
+  ];
   return {
     logLevel: values.LOG_LEVEL,
     host: values.HOST,
@@ -199,6 +213,7 @@ export function readConfig(
     bwrap: values.BWRAP ?? findOnPath('bwrap', values.PATH),
     level: parsed('SANDBOX_LEVEL', () => parseLevel(values.SANDBOX_LEVEL)),
     allowWeak: values.SANDBOX_ALLOW_WEAK,
+    inspectPort: values.SANDBOX_INSPECT ? values.SANDBOX_INSPECT_PORT : undefined,
     launchLimits: {
       memoryMb: values.SANDBOX_MEMORY_MB,
       openFilesMax: 64,

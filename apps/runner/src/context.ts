@@ -10,6 +10,7 @@ import type { RunnerConfig } from './config';
 import type { WayOut } from './run/egress-connections';
 import { launch, locateFiles, type IsolationLevel } from './process/launcher';
 import { chooseLevel, type LevelFinding } from './process/isolation-levels';
+import { Inspections } from './inspection/inspections';
 import { createMetrics, type RunnerMetrics } from './metrics';
 import { SandboxPool } from './pool/pool';
 import { SandboxProcess } from './process/sandbox-process';
@@ -22,10 +23,15 @@ export interface RunnerContext {
   readonly metrics: RunnerMetrics;
   /** Of this process. */
   readonly id: string;
-  /** One beside the pool, which nobody hands out or ends. */
-  startSandbox(runtime: Runtime): SandboxProcess;
+  /**
+   * Starts one beside the pool, which nobody hands out or ends. `onInspected`: a debugger sees it, and
+   * hears what it says.
+   */
+  startSandbox(runtime: Runtime, onInspected?: (message: Buffer) => void): SandboxProcess;
   readonly pool: SandboxPool;
   readonly runtimes: OfferedRuntimes;
+  /** Undefined: no debugger is let in. */
+  readonly inspections: Inspections | undefined;
   readonly level: IsolationLevel;
   /** The reason why a higher level does not hold here, by level. */
   readonly rejected: LevelFinding['rejected'];
@@ -73,15 +79,18 @@ export async function createContext(
         'this runner lacks CAP_SYS_NICE: busy sandboxes run with the priority of the product',
       );
     };
-    const startSandbox = (runtime: Runtime): SandboxProcess =>
-      new SandboxProcess(launch({ files, level, limits, runtime, script: 'bootstrap' }), {
+    const startSandbox: RunnerContext['startSandbox'] = (runtime, onInspected) => {
+      const scriptArguments = onInspected === undefined ? [] : [files.inspector];
+      const how = { files, level, limits, runtime, script: 'bootstrap', scriptArguments } as const;
+      return new SandboxProcess(launch(how), {
         wayOut,
         memory: { runtime, megabytes: limits.memoryMb },
         modules: { errors: config.offered.errors, bundles: files.bundles },
-        onCannotStepBack,
+        ...{ onCannotStepBack, onInspected },
       });
+    };
     const poolLimits = { ...config.poolLimits, firstRuntime };
-    const pool = new SandboxPool(startSandbox, poolLimits, logger);
+    const pool = new SandboxPool((runtime) => startSandbox(runtime), poolLimits, logger);
     observeShares(registry, { lookups, ...pool.shares });
     const { memory } = config.poolLimits;
     logger.info(memory, `all sandboxes together have ${memory.capMb} MB of memory`);
@@ -89,6 +98,8 @@ export async function createContext(
       await pool.stop();
       throw error;
     });
+    const inspections =
+      config.inspectPort === undefined ? undefined : new Inspections(startSandbox);
     const offered = new OfferedRuntimes({ config, files, level, workDir: work.path, logger });
     let isStopping = false;
     return {
@@ -100,12 +111,13 @@ export async function createContext(
       startSandbox,
       pool,
       runtimes: offered,
+      inspections,
       level,
       rejected,
       isReady: () => !isStopping && pool.isWorking,
       async stop() {
         isStopping = true;
-        await Promise.all([offered.stop(), pool.stop()]);
+        await Promise.all([offered.stop(), pool.stop(), inspections?.close()]);
         work.remove();
       },
     };

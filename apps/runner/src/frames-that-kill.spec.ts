@@ -36,7 +36,7 @@ afterAll(async () => {
 /** Attacks that are under way side by side. */
 const atOnce = 4;
 const other = 'module.exports = () => ({})';
-const types = Array.from({ length: 17 }, (_, type) => type);
+const types = Array.from({ length: 18 }, (_, type) => type);
 
 /** A head that fits every type. `run` is the run in flight. */
 const good = `'{"run":1,"id":1,"ok":true,"kind":"returned","method":"svc.tokenize","level":"info"}'`;

@@ -20,7 +20,8 @@ void runService({
       metrics: () => ctx.registry.metrics(),
       stopping,
     });
-    ctx.logger.info({ listen: server.address, ops: ops.port }, 'listening');
+    const inspector = await ctx.inspections?.listen(config.inspectPort ?? 0);
+    ctx.logger.info({ listen: server.address, ops: ops.port, inspector }, 'listening');
     return {
       stopDelayMs: config.stopDelayMs,
       async stop() {

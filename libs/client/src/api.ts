@@ -536,7 +536,7 @@ export interface paths {
         put?: never;
         /**
          * Run unsaved code in the sandbox
-         * @description Without network and without `svc`, unless they are asked for; `svc` needs `token:use`. It is no run of a reactor. Expressions are replaced for callers with `token:use` alone, and nothing that is answered shows data of tokens or stored configuration. Needs the permission `reactor:update`.
+         * @description Without network and without `svc`, unless they are asked for; `svc` needs `token:use`. It is no run of a reactor. Expressions are replaced for callers with `token:use` alone, and nothing that is answered shows data of tokens or stored configuration. `inspect` lets a debugger in, as `glovebox dev --inspect` does: the code then gets no such data, no `svc`, and 15 minutes. Needs the permission `reactor:update`.
          */
         post: operations["rehearseReactor"];
         delete?: never;
@@ -556,7 +556,7 @@ export interface paths {
         put?: never;
         /**
          * Take a request and an answer through an unsaved proxy
-         * @description Nothing leaves, code has neither network nor `svc`, and steps store no token. Expressions are replaced for callers with `token:use` alone, and shown as `[redacted]`. Needs the permission `proxy:update`.
+         * @description Nothing leaves, code has neither network nor `svc`, and steps store no token. Expressions are replaced for callers with `token:use` alone, and shown as `[redacted]`. With `inspect` they stay as they are: a debugger is let in, and sees all that code holds. Needs the permission `proxy:update`.
          */
         post: operations["rehearseProxy"];
         delete?: never;
@@ -5994,6 +5994,11 @@ export interface components {
             network?: boolean;
             /** @description Whether the code has `svc`. */
             svc?: boolean;
+            /**
+             * Format: uuid
+             * @description The session of a debugger that is to see the code, as `glovebox dev --inspect` makes it.
+             */
+            inspect?: string;
         };
         /** @description Code that changes the message. Without code there is none. */
         RehearsedTransform: {
@@ -6087,6 +6092,11 @@ export interface components {
             proxy_id?: string;
             request: components["schemas"]["RehearsedRequest"];
             answer?: components["schemas"]["RehearsedAnswer"];
+            /**
+             * Format: uuid
+             * @description The session of a debugger that is to see the code, as `glovebox dev --inspect` makes it.
+             */
+            inspect?: string;
         };
         RerunInput: {
             /** @description Whether the result is sent to where that of the run went. */

@@ -21,6 +21,11 @@ interface Order {
    * in no order. Null: the order has the values.
    */
   readonly configurationOf: string | null;
+  /**
+   * A debugger sees the code, and all that it holds. So it holds nothing that its author did not send:
+   * no value of a token, and nothing stored.
+   */
+  readonly inspect?: string;
 }
 
 /** Unsaved code of a reactor, and what it is to run on. */

@@ -3,6 +3,7 @@ import { applicationGone, invalid, Problem } from '@glovebox/problems';
 import {
   cutThrownText,
   placeAt,
+  type InspectorRefusal,
   type InvalidResultReason,
   type RunOutcome,
   type RuntimeRefusal,
@@ -57,7 +58,7 @@ export async function returnedValue(
     case 'timed_out':
       throw new Problem('reactor_timeout', { detail: timeoutDetail(ran) });
     case 'no_capacity':
-      throw new Problem('no_capacity', refusalOf(outcome.runtime, what));
+      throw new Problem('no_capacity', refusalOf(outcome, what));
     case 'args_too_large':
       throw new Problem('payload_too_large', { detail: `It is too large for the ${what}.` });
     // Only transforms may throw an answer.
@@ -87,7 +88,11 @@ function timeoutDetail({ what, isAsync, timeoutMs }: Ran): string {
 
 const secondsOf = (ms: number): string => `${ms / 1_000} s`;
 
-function refusalOf(runtime: RuntimeRefusal | undefined, what: string) {
+function refusalOf(
+  { runtime, inspector }: { runtime?: RuntimeRefusal; inspector?: InspectorRefusal },
+  what: string,
+) {
+  if (inspector !== undefined) return { retryAfterSeconds: 1, detail: notInspected[inspector] };
   switch (runtime) {
     case undefined:
       return { retryAfterSeconds: 1 };
@@ -99,6 +104,12 @@ function refusalOf(runtime: RuntimeRefusal | undefined, what: string) {
       return { retryAfterSeconds: 60, detail: `No runner offers the runtime of the ${what}.` };
   }
 }
+
+const notInspected: Readonly<Record<InspectorRefusal, string>> = {
+  off: 'No runner lets debuggers in. One that is started with SANDBOX_INSPECT=true does.',
+  not_connected: 'No debugger has told the runner the session of this run.',
+  busy: 'As many runs as a runner allows have a debugger already.',
+};
 
 const invalidResult = (ran: string): Readonly<Record<InvalidResultReason, string>> => ({
   not_an_object: `${ran} must return an object`,

@@ -9,6 +9,8 @@ export const svcMembersMax = 100_000;
  * 100,000 values as it came, also if each of them is an empty list, which counts twice.
  */
 export const resultMembersMax = 250_000;
+/** Bytes of one message of a debugger, or of one answer to it. */
+export const inspectedBytesMax = 4 * 1024 * 1024;
 
 const tooLarge = { status: 413, code: 'payload_too_large' } as const;
 

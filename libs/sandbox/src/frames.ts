@@ -27,6 +27,7 @@ const frameCodes = {
   PONG: 12,
   STREAM: 13,
   REST: 15,
+  INSPECT: 16,
 } as const;
 const dataCode = 14;
 

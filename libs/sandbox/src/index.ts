@@ -29,6 +29,7 @@ export {
   processKey,
   runtimes,
   type Cancellation,
+  type Inspection,
   type Isolation,
   type LogLine,
   type RunHooks,
@@ -39,6 +40,7 @@ export {
 } from './run';
 export {
   parseOutcome,
+  type InspectorRefusal,
   type InvalidResultReason,
   type MemoryLimit,
   type RunOutcome,
@@ -71,7 +73,13 @@ export { parseRunnerSecret } from './runner/runner-secret';
 export { runnerTls, tlsKeyOf } from './runner/runner-tls';
 export { askRunners } from './runner/ask-runners';
 export { createRunnerClient, type RunnerClient } from './runner/runner-client';
-export { callTooLarge, OpenCalls, svcBytesMax, svcCallsMax } from './call-limits';
+export {
+  callTooLarge,
+  inspectedBytesMax,
+  OpenCalls,
+  svcBytesMax,
+  svcCallsMax,
+} from './call-limits';
 export { FrameLanes, writePieces } from './frame-lanes';
 export {
   adviceOnSyntax,

@@ -23,6 +23,10 @@ export interface MemoryLimit {
 const runtimeRefusals = ['fetching', 'not_fetched', 'not_offered'] as const;
 export type RuntimeRefusal = (typeof runtimeRefusals)[number];
 
+/** The reason why no debugger sees the run. */
+const inspectorRefusals = ['off', 'not_connected', 'busy'] as const;
+export type InspectorRefusal = (typeof inspectorRefusals)[number];
+
 type Outcome =
   | { readonly kind: 'returned'; readonly value: unknown }
   /** A transform threw the answer. Status, headers and body are not validated yet. */
@@ -30,7 +34,11 @@ type Outcome =
   | { readonly kind: 'args_too_large' }
   | { readonly kind: 'threw'; readonly error: ThrownError }
   | { readonly kind: 'timed_out' }
-  | { readonly kind: 'no_capacity'; readonly runtime?: RuntimeRefusal }
+  | {
+      readonly kind: 'no_capacity';
+      readonly runtime?: RuntimeRefusal;
+      readonly inspector?: InspectorRefusal;
+    }
   /** `memory`: the process ended by itself, which mostly is for want of it. */
   | { readonly kind: 'died'; readonly reason: string; readonly memory?: MemoryLimit }
   | { readonly kind: 'invalid_code'; readonly error: ThrownError }
@@ -74,7 +82,10 @@ function parseKind(head: JsonObject, value: Buffer): UnreadOutcome {
     case 'timed_out':
       return { kind };
     case 'no_capacity': {
-      const { runtime } = head;
+      const { runtime, inspector } = head;
+      if (inspector !== undefined) {
+        return { kind, inspector: oneOf(inspectorRefusals, inspector, 'inspector') };
+      }
       if (runtime === undefined) return { kind };
       return { kind, runtime: oneOf(runtimeRefusals, runtime, 'runtime') };
     }

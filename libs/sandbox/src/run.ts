@@ -1,6 +1,6 @@
 import { FrameError, type JsonObject } from './frames';
 import { logLevels, type LogLevel } from './log-limits';
-import { oneOf, positiveOf, textOf } from './members';
+import { objectOf, oneOf, positiveOf, textOf } from './members';
 import { writeValue } from './values';
 
 export const runtimes = ['node16', 'node20', 'node22', 'node24'] as const;
@@ -12,6 +12,15 @@ type RunKind = (typeof runKinds)[number];
 /** `sync`: a caller waits for the answer. */
 const urgencies = ['sync', 'async'] as const;
 export type Urgency = (typeof urgencies)[number];
+
+const inspectedSides = ['reactor', 'request', 'response'] as const;
+
+/** A debugger is to see the run: the one that has told the runner the same session. */
+export interface Inspection {
+  readonly session: string;
+  /** What the debugger is told that the code is. */
+  readonly side: (typeof inspectedSides)[number];
+}
 
 /**
  * The part of a request that is always sent. The code follows only when a process has to load it.
@@ -30,6 +39,8 @@ export interface RunOrder {
   readonly network: boolean;
   /** The hosts that code may reach, as `hostPatternsOf` spells them. Undefined: any. */
   readonly reach?: readonly string[] | undefined;
+  /** An older runner would run the code without its debugger. */
+  readonly inspection?: Inspection | undefined;
   readonly urgency: Urgency;
   readonly timeoutMs: number;
   readonly resultBytesMax: number;
@@ -115,6 +126,7 @@ export function describeRun(
     // Not sent where it is undefined.
     network: request.network,
     reach,
+    inspection: request.inspection,
   };
   return { order: order as unknown as JsonObject, input: writeValue({ args, configuration }) };
 }
@@ -132,6 +144,7 @@ export function parseRunOrder(head: JsonObject, input: Buffer): RunOrder {
     svc: head['svc'] === true,
     network: head['network'] !== false,
     reach: reachOf(head),
+    inspection: inspectionOf(head),
     urgency: oneOf(urgencies, urgency, 'urgency'),
     timeoutMs: positiveOf(head, 'timeoutMs'),
     resultBytesMax: positiveOf(head, 'resultBytesMax'),
@@ -146,6 +159,15 @@ export function reachOf(head: JsonObject): readonly string[] | undefined {
   const isList = Array.isArray(reach) && reach.every((one) => typeof one === 'string');
   if (!isList) throw new FrameError('reach is no list of hosts');
   return reach as string[];
+}
+
+function inspectionOf(head: JsonObject): Inspection | undefined {
+  if (head['inspection'] === undefined) return undefined;
+  const inspection = objectOf(head['inspection'], 'inspection');
+  return {
+    session: textOf(inspection, 'session'),
+    side: oneOf(inspectedSides, inspection['side'], 'side'),
+  };
 }
 
 /** The head of a line tells its level. The text is the value. */

@@ -298,6 +298,7 @@ export class TestRun {
       GATEWAY_PORT: '0',
       MANAGEMENT_PORT: '0',
       CONSOLE_PORT: '0',
+      ...{ SANDBOX_INSPECT: 'true', SANDBOX_INSPECT_PORT: '0' },
       // Debug lines must not hold secrets either.
       LOG_LEVEL: 'debug',
       ACCESS_LOG: 'true',

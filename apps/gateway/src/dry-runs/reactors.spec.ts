@@ -135,6 +135,16 @@ describe('tokens in arguments', () => {
     );
   });
 
+  it('stay as they are where a debugger would see them, also for one that may', async () => {
+    const id = await gateway.token(card);
+    const debugged = { args: { card: `{{${id}}}` }, inspect: randomUUID() };
+    expect(await orders.send(orders.reactor(user, code, debugged))).toMatchObject({
+      status: 503,
+      json: { code: 'no_capacity', detail: expect.stringContaining('SANDBOX_INSPECT') as string },
+    });
+    expect(await gateway.uses(id)).toEqual([]);
+  });
+
   it('that are unknown refuse the order, as they would a call', async () => {
     const args = { card: `{{${randomUUID()}}}` };
     expect(await orders.send(orders.reactor(user, code, { args }))).toMatchObject({

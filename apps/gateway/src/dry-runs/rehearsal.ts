@@ -4,7 +4,7 @@ import type { DryRunOrder } from '@glovebox/dry-runs';
 import { notFound, type Problem, type ProblemCode } from '@glovebox/problems';
 import { runsRecorded } from '@glovebox/reactors';
 import type { RunRecord } from '@glovebox/runs';
-import type { CodeFrame, RunnerClient } from '@glovebox/sandbox';
+import type { CodeFrame, Inspection, RunnerClient } from '@glovebox/sandbox';
 import type { Room } from '../call/call-shares';
 import type { CallerResponse } from '../connection/caller-response';
 import type { Call } from '../observing/call';
@@ -83,7 +83,9 @@ export function callerNow(definitions: DefinitionSnapshot, caller: Principal): P
   return now;
 }
 
-export const usesTokens = (caller: Principal): boolean => holds(caller, 'token:use');
+/** Whether expressions are replaced. A debugger would show the values. */
+export const opensTokens = (caller: Principal, { inspect }: DryRunOrder): boolean =>
+  inspect === undefined && holds(caller, 'token:use');
 
 /** The configuration of the stored resource that the order names, or else its own. */
 export function configurationFor(
@@ -100,16 +102,25 @@ export function configurationFor(
   return stored.configuration;
 }
 
+/** The time in which an author may look at code that a debugger holds. */
+export const inspectedMs = 15 * 60_000;
+
 /** A runner that starts each run in a process that has served nobody, and that ends with it. */
 export const apart = (
   runner: RunnerClient,
-  resourceId: string,
-  hasNetwork: boolean,
+  { id, inspect }: DryRunOrder,
+  { hasNetwork, side }: { hasNetwork: boolean; side: () => Inspection['side'] },
 ): RunnerClient => ({
   ...runner,
   run: (request, hooks) =>
     runner.run(
-      { ...request, resourceId, isolation: 'run', ...(hasNetwork ? {} : { network: false }) },
+      {
+        ...{ ...request, resourceId: id, isolation: 'run' },
+        ...(hasNetwork ? {} : { network: false }),
+        ...(inspect === undefined
+          ? {}
+          : { inspection: { session: inspect, side: side() }, timeoutMs: inspectedMs }),
+      },
       hooks,
     ),
 });

@@ -32,10 +32,10 @@ import {
   apart,
   callerNow,
   configurationFor,
+  opensTokens,
   Recorded,
   shownError,
   shownLines,
-  usesTokens,
   wasTried,
   type Rehearsal,
   type ShownError,
@@ -78,7 +78,12 @@ export async function rehearseProxy(
   const runLog: GatewayContext['runLog'] = {
     recorder: ({ mode }) => recordedAs(runs, mode === 'request' ? mode : 'response'),
   };
-  const ctx = { ...live, runner: apart(live.runner, order.id, false), runLog };
+  let side: 'request' | 'answer' = 'request';
+  const how = {
+    hasNetwork: false,
+    side: (): Side => (side === 'request' ? side : 'response'),
+  };
+  const ctx = { ...live, runner: apart(live.runner, order, how), runLog };
   const decision = new Decision(ctx.follower, await ctx.follower.current(), {
     find: (now) => callIn(now, order),
     parts: ['proxy', 'caller'],
@@ -91,7 +96,6 @@ export async function rehearseProxy(
   const received: ReceivedRequest = { req, res, decision, call, room, head, reach, isDry: true };
   const body = bytesOf(order.request.body);
   let prepared: Prepared | undefined;
-  let side: 'request' | 'answer' = 'request';
   const made: { -readonly [Part in 'request' | 'answer']?: ProxyAnswer[Part] } = {};
   let error: { readonly thrown: unknown } | undefined;
   const transforming = (): Transforming => ({
@@ -157,7 +161,7 @@ function callIn(definitions: DefinitionSnapshot, order: ProxyRehearsal) {
     ...stepsWithKept(definitions, order),
   };
   // Whoever uses no tokens is served as an anonymous caller: expressions stay as they are.
-  return { proxy, caller: usesTokens(caller) ? caller : null };
+  return { proxy, caller: opensTokens(caller, order) ? caller : null };
 }
 
 /** The steps of the order, with the values that they keep from those of the stored proxy. */

@@ -18,10 +18,10 @@ import {
   apart,
   callerNow,
   configurationFor,
+  opensTokens,
   Recorded,
   shownError,
   shownLines,
-  usesTokens,
   wasTried,
   type Rehearsal,
   type ShownError,
@@ -50,7 +50,8 @@ export async function rehearseReactor(
   const decision = decideReactor(ctx.follower, await ctx.follower.current(), find);
   const { reactor, formula, caller, application } = decision.decided;
   const recorded = new Recorded();
-  const runner = new HeldBackTokens(apart(ctx.runner, order.id, order.network), order.svc);
+  const how = { hasNetwork: order.network, side: () => 'reactor' as const };
+  const runner = new HeldBackTokens(apart(ctx.runner, order, how), order.svc);
   let known: KnownToRun | undefined;
   let ended: { readonly answer: unknown } | { readonly thrown: unknown };
   try {
@@ -59,7 +60,7 @@ export async function rehearseReactor(
       {
         ...{ reactor, formula, caller, application, decision, args, traceId },
         operation: 'reactor.dry_run',
-        keepsExpressions: !usesTokens(caller),
+        keepsExpressions: !opensTokens(caller, order),
         budget: new Budget(room),
         urgency: 'sync',
         timeoutMs: ctx.config.REACTOR_SYNC_TIMEOUT_MS,

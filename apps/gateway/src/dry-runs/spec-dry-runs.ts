@@ -100,7 +100,7 @@ export async function startDryRuns(permission: Permission) {
   const runner = await startRunner({ env: { EGRESS_ALLOW: '127.0.0.1:*' } });
   const gateway = await startSpecGateway({
     ...{ RUNNER_URLS: runner.url, RUNNER_SECRET: runner.secret },
-    REACTOR_SYNC_TIMEOUT_MS: '2000',
+    REACTOR_SYNC_TIMEOUT_MS: '5000',
   });
   const orders = new SpecOrders(gateway);
   return {

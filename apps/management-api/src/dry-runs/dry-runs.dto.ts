@@ -95,6 +95,10 @@ export class RehearseReactor {
   @IsOptional()
   @IsBoolean()
   svc?: boolean;
+
+  @IsOptional()
+  @IsUUID('loose')
+  inspect?: string;
 }
 
 /** A bundle need not be uploaded to be tried. */
@@ -189,6 +193,10 @@ export class RehearseProxy {
   @ValidateNested()
   @Type(() => RehearsedAnswer)
   answer?: RehearsedAnswer;
+
+  @IsOptional()
+  @IsUUID('loose')
+  inspect?: string;
 }
 
 export const headerLinesMax = 256;

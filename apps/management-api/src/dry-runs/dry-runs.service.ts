@@ -52,7 +52,7 @@ export class DryRunsService {
     input: RehearseReactor,
     waiting: Waiting,
   ): Promise<Buffer> {
-    const { reactor: given = {}, network = false, svc = false } = input;
+    const { reactor: given = {}, network = false, svc = false, inspect } = input;
     // Its code would read as the application, at the word of who changes it.
     if (svc) requirePermission(caller, 'token:use');
     const args = toArguments(input.args);
@@ -70,11 +70,19 @@ export class DryRunsService {
         ...configurationErrors(formula.configuration, configuration ?? {}),
         ...named.errors,
         ...(svc && applicationId === null ? { svc: ['needs an application'] } : {}),
+        ...inspectionErrors(inspect, {
+          svc: [svc, 'is not for a run that a debugger sees'],
+          configuration: [
+            !given.configuration && Object.keys(configuration ?? {}).length > 0,
+            giveValues,
+          ],
+        }),
       };
       if (Object.keys(errors).length > 0) throw invalid(inReactor(errors));
       const id = stored?.id ?? randomUUID();
       const made: ReactorRehearsal = {
         ...{ kind: 'reactor', id: randomUUID(), caller, traceId, args, network, svc },
+        ...(inspect === undefined ? {} : { inspect: inspect.toLowerCase() }),
         configurationOf: given.configuration || !stored ? null : stored.id,
         reactor: {
           ...{ kind: 'reactor', id, tenantId, formulaId: formula.id, applicationId },
@@ -96,6 +104,7 @@ export class DryRunsService {
     const { tenantId } = caller;
     const { method = 'POST', path = '', query = '', ...request } = input.request;
     const { status = 200, ...answer } = input.answer ?? {};
+    const { inspect } = input;
     const messages: Pick<ProxyRehearsal, 'request' | 'answer'> = {
       request: {
         ...{ method, suffix: path === '/' ? '' : path, query },
@@ -118,6 +127,11 @@ export class DryRunsService {
       const { lists, kept } = stored
         ? withKeptValues(document, await this.proxies.stepsOf(stored))
         : { lists: {}, kept: [] };
+      const errors = inspectionErrors(inspect, {
+        'proxy.configuration': [isStored && stored.configuration !== null, giveValues],
+        proxy: [kept.length > 0, `${giveValues}, also those of its steps`],
+      });
+      if (Object.keys(errors).length > 0) throw invalid(errors);
       Object.assign(document, lists);
       const unsaved = this.proxies.unsaved({ id, tenantId }, document, 'proxy.');
       await requireBundles(asSql(manager), tenantId, [
@@ -126,6 +140,7 @@ export class DryRunsService {
       ]);
       const made: ProxyRehearsal = {
         ...{ kind: 'proxy', id: randomUUID(), caller, traceId, ...messages, kept },
+        ...(inspect === undefined ? {} : { inspect: inspect.toLowerCase() }),
         configurationOf: isStored ? id : null,
         proxy: withoutKept(unsaved, kept),
       };
@@ -194,6 +209,19 @@ async function find<Entity extends typeof Reactor | typeof Proxy | typeof Reacto
   if (found) return found as InstanceType<Entity>;
   throw invalid({ [member]: [`must be a ${entity.noun} of the tenant`] });
 }
+
+const giveValues = 'is needed: a debugger sees no stored values';
+
+/** The members that a run with a debugger may not have, which are told why. */
+const inspectionErrors = (
+  inspect: string | undefined,
+  members: Readonly<Record<string, readonly [isWrong: boolean, why: string]>>,
+): Record<string, string[]> =>
+  Object.fromEntries(
+    Object.entries(members).flatMap(([name, [isWrong, why]]) =>
+      inspect !== undefined && isWrong ? [[name, [why]]] : [],
+    ),
+  );
 
 const inReactor = (errors: Readonly<Record<string, string[]>>): Record<string, string[]> =>
   Object.fromEntries(

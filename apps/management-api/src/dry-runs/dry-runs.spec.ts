@@ -150,6 +150,59 @@ describe('POST /reactors/dry-runs', () => {
   });
 });
 
+describe('a dry run that a debugger sees', () => {
+  const inspect = randomUUID();
+  const declared = { configuration: [{ name: 'KEY', type: 'string' }] };
+  const giveValues = 'is needed: a debugger sees no stored values';
+
+  it('gets no stored configuration', async () => {
+    const id = await made('/reactor-formulas', { name: 'F', code, ...declared });
+    const stored = { name: 'R', configuration: { KEY: 'secret' }, formula: { id } };
+    const body = { reactor_id: await made('/reactors', stored), inspect };
+    const refused = await api.post('/reactors/dry-runs', body);
+    expect([refused.status, refused.body]).toMatchObject([
+      400,
+      { errors: { 'reactor.configuration': [giveValues] } },
+    ]);
+    // The code would still get what its formula does not declare any more.
+    const undeclared = { ...body, reactor: { formula: { code, configuration: [] } } };
+    expect((await api.post('/reactors/dry-runs', undeclared)).status).toBe(400);
+    const given = { ...body, reactor: { configuration: { KEY: 'mine' } } };
+    expect((await api.post('/reactors/dry-runs', given)).status).toBe(sent);
+  });
+
+  it('of a proxy gets no stored configuration, and no stored value of a step', async () => {
+    const step = (value: object) => ({
+      request_transforms: [
+        { type: 'append', options: { location: 'header', name: 'X-Key', ...value } },
+      ],
+    });
+    const destination = { name: 'P', destination_url: 'https://example.com' };
+    const proxy_id = await made('/proxies', {
+      ...{ ...destination, ...step({ value: 'secret' }) },
+      configuration: { KEY: 'secret' },
+    });
+    const rehearse = (proxy: object) =>
+      api.post('/proxies/dry-runs', { proxy_id, request: {}, inspect, proxy });
+    const configuration = { KEY: 'mine' };
+    expect((await rehearse({})).body).toMatchObject({
+      errors: { 'proxy.configuration': [giveValues] },
+    });
+    const kept = { configuration, ...step({ value_set: true }) };
+    expect((await rehearse(kept)).body).toMatchObject({
+      errors: { proxy: [`${giveValues}, also those of its steps`] },
+    });
+    expect((await rehearse({ configuration, ...step({ value: 'mine' }) })).status).toBe(sent);
+  });
+
+  it.each(['x', 7, `${inspect}0`])('refuses %j as its session', async (wrong) => {
+    const body = { reactor: { formula: { code } }, inspect: wrong };
+    expect((await api.post('/reactors/dry-runs', body)).body).toMatchObject({
+      errors: { inspect: [expect.any(String)] },
+    });
+  });
+});
+
 it('answers that nobody reads take the share of their tenant, and no more memory', async () => {
   answer = Buffer.alloc(24 * 1024 * 1024, ' ');
   answer.write('{"status":"completed"}');

@@ -12,6 +12,8 @@ import type { BodyRoom } from '../shares/body-room';
 
 /** Beyond the time of two runs of code, and of the wait for their processes. */
 const answerMs = 60_000;
+/** Two runs, each of which an author may look at for 15 minutes. */
+const inspectedAnswerMs = 31 * 60_000;
 const answerBytesMax = 32 * 1024 * 1024;
 /** A gateway allows so few at once that more connections would only be refused. */
 const connectionsMax = 32;
@@ -76,7 +78,8 @@ export class DryRunGateway {
       const url = new URL(dryRunsPath, this.url);
       const asking = request(url, {
         method: 'POST',
-        ...{ headers, signal, agent: this.#agent, timeout: answerMs },
+        ...{ headers, signal, agent: this.#agent },
+        timeout: order.inspect === undefined ? answerMs : inspectedAnswerMs,
       });
       asking.on('response', resolve);
       asking.on('timeout', () => asking.destroy(new Error('the gateway is silent')));

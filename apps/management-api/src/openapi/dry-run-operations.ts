@@ -73,7 +73,8 @@ export const dryRunOperations: Readonly<Record<string, OperationText>> = {
     description:
       'Without network and without `svc`, unless they are asked for; `svc` needs `token:use`. It is no ' +
       'run of a reactor. Expressions are replaced for callers with `token:use` alone, and nothing ' +
-      'that is answered shows data of tokens or stored configuration.',
+      'that is answered shows data of tokens or stored configuration. `inspect` lets a debugger in, as ' +
+      '`glovebox dev --inspect` does: the code then gets no such data, no `svc`, and 15 minutes.',
     answer: 'ReactorDryRun',
     body: {
       reactor: {
@@ -88,7 +89,8 @@ export const dryRunOperations: Readonly<Record<string, OperationText>> = {
     summary: 'Take a request and an answer through an unsaved proxy',
     description:
       'Nothing leaves, code has neither network nor `svc`, and steps store no token. Expressions are ' +
-      'replaced for callers with `token:use` alone, and shown as `[redacted]`.',
+      'replaced for callers with `token:use` alone, and shown as `[redacted]`. With `inspect` they stay ' +
+      'as they are: a debugger is let in, and sees all that code holds.',
     answer: 'ProxyDryRun',
     body: {
       proxy: { destination_url: 'https://api.bank.example' },

@@ -287,6 +287,8 @@ const texts: Readonly<Record<string, string>> = {
   args: 'The arguments.',
   network: 'Whether the code may connect.',
   svc: 'Whether the code has `svc`.',
+  inspect:
+    'The session of a debugger that is to see the code, as `glovebox dev --inspect` makes it.',
 };
 
 /** Descriptions of schemas that members refer to. */

@@ -1,53 +1,38 @@
-import { Socket } from 'node:net';
 import {
   callTooLarge,
   encodeData,
   encodeFrame,
-  FrameDecoder,
   OpenCalls,
   parseCallError,
   readValue,
   sandboxHeadBytesMax,
   svcBytesMax,
   writeValue,
-  type Frame,
   type JsonFrameType,
   type JsonObject,
 } from '@glovebox/sandbox';
+import { lineOfInspector, socketLine } from './line';
 
-/** The only way out of the sandbox. The launcher opens it. */
-const channelFd = 3;
-// References from before: the code that will run here may replace these.
+// A reference from before: the code that will run here may replace it.
 const exit = process.exit.bind(process);
-const write = Socket.prototype.write;
-
-const socket = new Socket({ fd: channelFd, readable: true, writable: true });
+/** The launcher names the script of a sandbox that a debugger sees. */
+const [, , inspector] = process.argv;
+const line = inspector === undefined ? socketLine() : lineOfInspector(inspector);
 
 export function send(type: JsonFrameType, head: JsonObject, value?: string): void {
-  write.call(socket, encodeFrame(type, head, value));
+  line.write(encodeFrame(type, head, value));
 }
 
 export function sendData(stream: number, data: Uint8Array, sent: () => void): void {
-  write.call(socket, encodeData(stream, data), undefined, sent);
+  line.write(encodeData(stream, data), sent);
 }
 
 /** Ends the process once every frame so far has been written. */
 export function leave(): void {
-  write.call(socket, '', undefined, () => exit(1));
+  line.write(new Uint8Array(), () => exit(1));
 }
 
-export function listen(onFrame: (frame: Frame) => void): void {
-  const decoder = new FrameDecoder(onFrame);
-  socket.on('data', (chunk: Buffer) => {
-    try {
-      decoder.push(chunk);
-    } catch {
-      exit(1);
-    }
-  });
-  socket.on('end', () => exit(0));
-  socket.on('error', () => exit(1));
-}
+export const { listen } = line;
 
 // ---- calls to the other side ----
 
@@ -92,7 +77,7 @@ function encodeCall(run: number, method: string, params: unknown): EncodedCall {
 }
 
 function sendCall({ id, frame }: EncodedCall, then: PendingCall): void {
-  write.call(socket, frame);
+  line.write(frame);
   pending.set(id, then);
 }
 

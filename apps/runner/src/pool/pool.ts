@@ -27,7 +27,7 @@ export interface PoolLimits extends StockLimits, RoomLimits, RestLimits {
   readonly growAfterMs: number;
 }
 
-interface PoolRun {
+export interface PoolRun {
   readonly order: RunOrder;
   /** Called only when a process has to load the code. */
   readonly fetchCode: () => Promise<Buffer>;

@@ -22,6 +22,8 @@ export interface LaunchFiles {
   readonly helper: string;
   readonly bootstrap: string;
   readonly probe: string;
+  /** The thread of a sandbox that a debugger sees. */
+  readonly inspector: string;
   readonly bundles: Bundles;
   readonly bwrap: string | undefined;
   /** The runtimes that can be launched. One that is fetched later is added. */
@@ -74,6 +76,7 @@ export function locateFiles(options: {
     helper: isLinux ? existing(join(nativeDir, `sandbox-exec-${process.arch}`)) : '',
     bootstrap: reachable(join(scriptsDir, 'bootstrap.main.js')),
     probe: reachable(join(scriptsDir, 'probe.main.js')),
+    inspector: reachable(join(scriptsDir, 'inspector.main.js')),
     bundles: reachableBundles(options),
     bwrap: options.bwrap,
     runtimes: locateRuntimes(options),
@@ -200,7 +203,7 @@ export function launch(options: {
     ...['--exec', runtime.node, '--exec', runtime.loader],
     ...[
       ...[...runtime.libraries, ...systemFiles.filter((file) => existsSync(file))],
-      ...[script, ...Object.values(files.bundles)],
+      ...[script, files.inspector, ...Object.values(files.bundles)],
     ].flatMap((file) => ['--read', file]),
     '--',
     ...node,
@@ -271,7 +274,7 @@ function namespaces({
   if (files.bwrap === undefined) throw new Error('level 3 needs bubblewrap (bwrap on the PATH)');
   const visible = [
     ...[runtime.node, runtime.loader, ...runtime.libraries],
-    ...[files.helper, script, ...Object.values(files.bundles)],
+    ...[files.helper, script, files.inspector, ...Object.values(files.bundles)],
   ];
   const config = systemFiles.filter((file) => file.startsWith('/etc/') && existsSync(file));
   return [

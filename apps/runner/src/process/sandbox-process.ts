@@ -5,6 +5,7 @@ import {
   encodePieces,
   FrameDecoder,
   FrameError,
+  inspectedBytesMax,
   logBytesMax,
   nameOf,
   objectOf,
@@ -77,6 +78,8 @@ export class SandboxProcess {
        * Called when this runner may not lower the priority of its sandboxes. They run all the same.
        */
       onCannotStepBack?: () => void;
+      /** Gets what the process says to a debugger. Without it, the process may say nothing. */
+      onInspected?: ((message: Buffer) => void) | undefined;
     },
   ) {
     this.inner = new InnerProcess(child);
@@ -163,6 +166,11 @@ export class SandboxProcess {
       if (code === undefined) this.active.invoke();
       else this.active.load(code);
     });
+  }
+
+  /** Hands it a message of a debugger. */
+  inspect(message: Buffer): void {
+    this.send('INSPECT', {}, message);
   }
 
   /** What it has been given may go nowhere else, as long as it lives. */
@@ -279,6 +287,8 @@ export class SandboxProcess {
         return logBytesMax;
       case 'DATA':
         return streamWindowBytes;
+      case 'INSPECT':
+        return this.options.onInspected === undefined ? 0 : inspectedBytesMax;
       default:
         return 0;
     }
@@ -305,6 +315,9 @@ export class SandboxProcess {
         return this.onLoaded(head, value);
       case 'LOG':
         return this.runOf(head).onLog(head, value);
+      case 'INSPECT':
+        if (!this.options.onInspected) throw new FrameError('no debugger was let in');
+        return this.options.onInspected(value);
       case 'RESULT':
         if (!this.isLoaded) throw new FrameError('RESULT before LOADED');
         this.runOf(head).onResult(head, value);

@@ -197,15 +197,21 @@ export class ClientConnection {
       const refusal = await runtimes.obtain(order, signal);
       if (refusal !== undefined) return { kind: 'no_capacity', runtime: refusal };
     }
-    const outcome = await this.ctx.pool.run({
-      order,
-      signal,
+    const asked = {
+      ...{ order, signal },
       fetchCode: () => this.fetchCode(run, order.tenantId),
       hooks: {
-        onCall: (method, params) => this.call(run, order.tenantId, method, params),
-        onLog: (line, text) => this.send(order.tenantId, 'LOG', { run, ...line }, text),
+        onCall: (method: string, params: Buffer) => this.call(run, order.tenantId, method, params),
+        onLog: (line: object, text: Buffer) =>
+          this.send(order.tenantId, 'LOG', { run, ...line }, text),
       },
-    });
+    };
+    if (order.inspection !== undefined) {
+      const { inspections } = this.ctx;
+      if (inspections === undefined) return { kind: 'no_capacity', inspector: 'off' };
+      return inspections.run(asked, order.inspection);
+    }
+    const outcome = await this.ctx.pool.run(asked);
     this.ctx.metrics.observeRun(order.runtime, outcome.kind, performance.now() - startedAt);
     return outcome;
   }
