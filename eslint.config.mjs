@@ -69,6 +69,8 @@ const reserved = [
   { packages: ['commander', 'chokidar', 'diff', 'yaml'], for: ['app:cli'] },
   // In app:management-api and lib:sandbox for specs alone.
   { packages: ['esbuild'], for: ['app:cli', 'app:management-api', 'lib:sandbox'] },
+  // In lib:testing a foreign debugger, for specs alone.
+  { packages: ['ws'], for: ['app:cli', 'lib:testing'] },
   // A foreign client, for specs alone.
   { packages: ['undici'], for: ['app:gateway', 'lib:http1'] },
 ];

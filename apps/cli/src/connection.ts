@@ -99,11 +99,13 @@ export function urlOf(text: string): string {
   return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
 }
 
-const thisMachine = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
+/** Whether a host of a URL is this machine. */
+export const isThisMachine = (host: string): boolean =>
+  /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/.test(host);
 
 /** Whether a key would travel in the clear through a network. */
 export const isInTheClear = (url: string): boolean =>
-  url.startsWith('http:') && !thisMachine.test(new URL(url).hostname);
+  url.startsWith('http:') && !isThisMachine(new URL(url).hostname);
 
 export function profilesFile(env: Environment): string {
   return join(configFolder(env), 'profiles.json');

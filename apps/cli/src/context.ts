@@ -2,6 +2,7 @@ import { Glovebox } from '@glovebox/client';
 import { connectionOf, type Asked, type Connection } from './connection';
 import { failureOf } from './failure-of-call';
 import type { Interruptions } from './interruptions';
+import { patientFetch } from './patient-fetch';
 import { Terminal } from './terminal';
 
 /** The options that each command has. */
@@ -26,6 +27,8 @@ export interface Context {
   explained(error: unknown): unknown;
   /** Calls with the key that manages. They end with the program, or by another signal. */
   api(signal?: AbortSignal): Glovebox;
+  /** The same, and answers may take as long as the call allows. */
+  patientApi(): Glovebox;
   /** Calls with the key that uses tokens and runs reactors. */
   callerApi(): Glovebox;
 }
@@ -55,6 +58,11 @@ export function contextOf(
     connection: connect,
     explained: (error) => failureOf(error, () => connect().url, signal),
     api: (until = signal) => callsWith(connect().managementKey(), connect().managementUrl, until),
+    patientApi: () =>
+      new Glovebox({
+        ...{ url: connect().managementUrl, key: connect().managementKey(), signal, retries },
+        fetch: patientFetch,
+      }),
     callerApi: () => callsWith(connect().privateKey(), connect().url, signal),
   };
 }

@@ -65,6 +65,8 @@ export function programOf(contextFor: (options: GlobalOptions) => Context): Comm
     .option('--args <file>', 'its arguments (default: args.json, of a proxy call.json, beside it)')
     .option('--network', 'let the code connect')
     .option('--svc', 'give the code its svc; needs token:use')
+    .option('--inspect [port]', 'let a debugger attach here (default: 9229; 0: any free one)')
+    .option('--inspector <host:port>', 'with --inspect: where the runner listens for it')
     .option('--once', 'run once: 0 completed, 1 failed');
   add('test [files...]', 'run the tests of the folder, their code in the sandbox', async () => {
     return (await import('./commands/test')).test;

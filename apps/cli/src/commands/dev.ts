@@ -3,13 +3,14 @@ import { join, relative, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Context } from '../context';
 import { Failure, usage } from '../failure';
+import { Inspection, type InspectOptions } from '../inspector/inspection';
 import { FolderWatch } from '../project/folder-watch';
 import { readNamed, readText } from '../project/own-files';
 import { findProject, projectFile, readResource } from '../project/project';
 import { Trials, type Outcome, type ProxyTrial } from '../project/trial';
 import { wordsOf } from '../words-of-outcome';
 
-interface DevOptions {
+interface DevOptions extends InspectOptions {
   readonly args?: string;
   readonly once?: boolean;
   readonly network?: boolean;
@@ -18,32 +19,60 @@ interface DevOptions {
 
 /** Runs the code of files in the sandbox, now and after each change of one of them. */
 export async function dev(context: Context, options: DevOptions, slug: string): Promise<void> {
-  const { cwd, terminal } = context;
-  const root = findProject(cwd);
-  const run = runOf(context, options, root, slug);
-  if (options.once) {
-    const outcome = await terminal.progress(
-      'running',
-      run(() => undefined),
-    );
-    show(context, outcome);
-    if (outcome.status === 'completed') return;
-    throw new Failure('failed', `${slug} failed.`);
+  const root = findProject(context.cwd);
+  if (options.inspect === undefined) return runs(context, options, root, slug);
+  if (options.svc) {
+    throw usage('--inspect and --svc exclude each other.', 'A debugger sees no values of tokens.');
   }
-  await watchAndRun(context, root, run);
+  const inspection = await Inspection.open(context, options, root, codeFileOf(root, slug));
+  try {
+    await runs(context, options, root, slug, inspection);
+  } finally {
+    inspection.close();
+  }
+}
+
+async function runs(
+  context: Context,
+  options: DevOptions,
+  root: string,
+  slug: string,
+  inspection?: Inspection,
+): Promise<void> {
+  const run = runOf(context, options, root, slug, inspection);
+  if (!options.once) return watchAndRun(context, root, run);
+  const outcome = await run(() => undefined);
+  show(context, outcome);
+  if (outcome.status === 'completed') return;
+  throw new Failure('failed', `${slug} failed.`);
+}
+
+/** The one that debuggers list. */
+function codeFileOf(root: string, slug: string): string {
+  const files = readResource(root, slug);
+  const code = files.kind === 'reactor' ? files.code : (files.request ?? files.response);
+  if (code) return code.file;
+  throw usage(`proxies/${slug} has no code to inspect.`, 'Its code is request.ts and response.ts.');
 }
 
 type Run = (watch: (file: string) => void) => Promise<Outcome>;
 
-function runOf(context: Context, options: DevOptions, root: string, slug: string): Run {
-  const { cwd, env } = context;
-  const trials = new Trials(root, env, context.api());
+function runOf(
+  context: Context,
+  options: DevOptions,
+  root: string,
+  slug: string,
+  inspection: Inspection | undefined,
+): Run {
+  const { cwd, env, terminal } = context;
+  const api = inspection ? context.patientApi() : context.api();
+  const trials = new Trials(root, env, api, inspection);
   const { kind } = readResource(root, slug);
   const folder = kind === 'reactor' ? `reactors/${slug}` : `proxies/${slug}`;
   const usual = `${folder}/${kind === 'reactor' ? 'args' : 'call'}.json`;
   const input = options.args === undefined ? usual : relative(root, resolve(cwd, options.args));
   const { network = false, svc = false } = options;
-  return async (watched) => {
+  const runOnce: Run = async (watched) => {
     [input, projectFile, `${folder}/${kind}.yaml`].forEach(watched);
     const files = readResource(root, slug);
     const add = (names: readonly string[]): void => names.forEach(watched);
@@ -54,6 +83,8 @@ function runOf(context: Context, options: DevOptions, root: string, slug: string
       ? trials.reactor(files, { args: given, network, svc }, add)
       : trials.proxy(files, given as ProxyTrial, add);
   };
+  // While it is inspected, what it waits for is said.
+  return inspection ? runOnce : (watched) => terminal.progress('running', runOnce(watched));
 }
 
 function parse(name: string, text: string): unknown {
@@ -101,7 +132,7 @@ async function once(
 ): Promise<void> {
   const { terminal, signal } = context;
   try {
-    const outcome = await terminal.progress('running', run(note));
+    const outcome = await run(note);
     show(context, outcome, savedAt);
   } catch (error) {
     if (signal.aborted) return;

@@ -7,6 +7,23 @@ import { keepsValues, sentSteps } from './steps';
 
 type Json = Readonly<Record<string, unknown>>;
 
+/** Glovebox ends an inspected run after 15 minutes. */
+const inspectedMs = 16 * 60_000;
+
+/** A part of a resource whose code is run by itself. */
+export type Side = 'reactor' | 'request' | 'response';
+
+/** The code of a dry run, by its sides. */
+export type SentCode = Readonly<Partial<Record<Side, Bundle>>>;
+
+/** A debugger that runs are shown to. */
+export interface Inspected {
+  /** Ties runs to the debugger. */
+  readonly session: string;
+  /** Is told the code before it is sent. */
+  expect(code: SentCode): Promise<void>;
+}
+
 interface Line {
   readonly at: string;
   readonly level: string;
@@ -74,6 +91,7 @@ export class Trials {
     private readonly root: string,
     private readonly env: Readonly<Record<string, string | undefined>>,
     private readonly api: Glovebox,
+    private readonly inspected?: Inspected,
   ) {}
 
   /** The files that are in the code, and what came of it. */
@@ -97,7 +115,7 @@ export class Trials {
       ...(stored.id === undefined ? {} : { reactor_id: stored.id }),
       ...trial,
     };
-    return this.#run('/reactors/dry-runs', body, { '': made });
+    return this.#run('/reactors/dry-runs', body, { reactor: made });
   }
 
   async proxy(
@@ -107,7 +125,7 @@ export class Trials {
   ): Promise<Outcome> {
     const sides = { request: files.request, response: files.response };
     const inputs: string[] = [];
-    const made: Partial<Record<'request' | 'response', Bundle>> = {};
+    const made: Partial<Record<Side, Bundle>> = {};
     const transforms: Record<string, unknown> = {};
     for (const side of ['request', 'response'] as const) {
       const code = sides[side];
@@ -167,15 +185,13 @@ export class Trials {
   async #run(
     path: '/reactors/dry-runs' | '/proxies/dry-runs',
     body: object,
-    made: Readonly<Partial<Record<'' | 'request' | 'response', Bundle>>>,
+    made: SentCode,
   ): Promise<Outcome> {
     const positionsOf = (side: string | undefined): Positions | undefined => {
-      const of = made[''] ?? made[side === 'answer' ? 'response' : (side as 'request')];
+      const of = made.reactor ?? made[side === 'answer' ? 'response' : (side as 'request')];
       return of && new Positions(this.root, of);
     };
-    // Members of files are checked there.
-    const running = this.api.post(path, { body: body as never }) as Promise<DryRun>;
-    const ended = await running.catch((error: unknown) => {
+    const ended = await this.#send(path, body, made).catch((error: unknown) => {
       if (error instanceof errors.invalid_code) return notCompiled(error);
       throw error;
     });
@@ -186,6 +202,21 @@ export class Trials {
     });
     const shown = error && inFiles(error, positionsOf(ended.failed_at));
     return { ...others, ...(shown && { error: shown }), lines: named };
+  }
+
+  /** Members of files are checked there. */
+  async #send(
+    path: '/reactors/dry-runs' | '/proxies/dry-runs',
+    body: object,
+    code: SentCode,
+  ): Promise<DryRun> {
+    const { inspected } = this;
+    if (!inspected) return this.api.post(path, { body: body as never }) as Promise<DryRun>;
+    await inspected.expect(code);
+    const inspecting = { ...body, inspect: inspected.session } as never;
+    // A second run would want a second debugger.
+    const limits = { timeoutMs: inspectedMs, retries: 0 };
+    return this.api.post(path, { body: inspecting, ...limits }) as Promise<DryRun>;
   }
 }
 
