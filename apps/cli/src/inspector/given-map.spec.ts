@@ -47,6 +47,15 @@ it('each line of code that is not bundled is the same line of its file', async (
   );
 });
 
+it('code that is too long for a resource keeps the names of its variables for a debugger', async () => {
+  const long = `export const long = '${'x'.repeat(60_000)}';\n`;
+  write('reactors/z/long.ts', long);
+  const text = `import { long } from './long';\nexport default (aNumber: number) => long.at(aNumber);\n`;
+  const code = { file: write('reactors/z/code.ts', text), runtime: 'node20' };
+  expect((await bundle(root, code)).code).not.toContain('aNumber');
+  expect((await bundle(root, code, true)).code).toContain('aNumber');
+});
+
 it('the source map of a package opens no file that is not in the bundle', () => {
   write('secret.txt', 'secret');
   const map = JSON.stringify({ version: 3, sources: ['secret.txt', '../x'], mappings: 'AAAA' });

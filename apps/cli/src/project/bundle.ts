@@ -27,11 +27,17 @@ const uploadedMax = 1024 * 1024;
  * A file with `export default` and what it imports, as one file that exports a function. The same
  * files make the same code on every machine.
  */
-export async function bundle(root: string, { file, runtime }: CodeFile): Promise<Bundle> {
+export async function bundle(
+  root: string,
+  { file, runtime }: CodeFile,
+  isInspected = false,
+): Promise<Bundle> {
   if (file.endsWith('.js')) return sendable({ file, code: readText(root, file), inputs: [file] });
   const options = optionsOf(root, file, runtime);
   const whole = await build(file, options);
   if (whole.code.length <= codeMax) return whole;
+  // A debugger knows variables by the names that they have in the code.
+  if (isInspected && Buffer.byteLength(whole.code) <= uploadedMax) return whole;
   const small = await build(file, { ...options, minify: true });
   if (small.code.length <= codeMax) return small;
   const largest = Buffer.byteLength(whole.code) <= uploadedMax ? whole : small;

@@ -158,7 +158,7 @@ export class Trials {
   async #bundle(code: CodeFile, watched: (inputs: readonly string[]) => void): Promise<Bundle> {
     // Also where the bundle fails, its file is watched.
     watched([code.file]);
-    const made = await bundle(this.root, code);
+    const made = await bundle(this.root, code, this.inspected !== undefined);
     watched(made.inputs);
     return made;
   }
