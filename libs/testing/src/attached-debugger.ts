@@ -20,14 +20,14 @@ interface Location {
 }
 
 /** A script that a debugger was told of. */
-export interface ParsedScript {
+interface ParsedScript {
   readonly scriptId: string;
   readonly url: string;
   readonly sourceMapURL: string;
 }
 
 /** Where a program is paused. */
-export interface Paused {
+interface Paused {
   readonly reason: string;
   readonly hitBreakpoints?: readonly string[];
   readonly callFrames: readonly {

@@ -1,6 +1,6 @@
 export { enterTenant } from './enter-tenant';
 export { testBubblewrap, testRuntimes, testSeed } from './environment';
-export { AttachedDebugger, type ParsedScript, type Paused } from './attached-debugger';
+export { AttachedDebugger } from './attached-debugger';
 export { createAuthority, type Authority } from './authority';
 export { startDestination, type Destination, type RecordedRequest } from './destination';
 export { documentedLimits, tableRows, type DocumentedLimit } from './documented-limits';
