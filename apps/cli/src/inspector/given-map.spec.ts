@@ -48,7 +48,7 @@ it('each line of code that is not bundled is the same line of its file', async (
 });
 
 it('code that is too long for a resource keeps the names of its variables for a debugger', async () => {
-  const long = `export const long = '${'x'.repeat(60_000)}';\n`;
+  const long = `export const long = [\n${'0,\n'.repeat(20_000)}];\n`;
   write('reactors/z/long.ts', long);
   const text = `import { long } from './long';\nexport default (aNumber: number) => long.at(aNumber);\n`;
   const code = { file: write('reactors/z/code.ts', text), runtime: 'node20' };

@@ -8,8 +8,6 @@ const codeName = 'reactor.js';
 const firstOwnId = 2_000_000_000;
 /** Before the first statement of the code. */
 const atStart = { url: codeName, lineNumber: 0, columnNumber: 0 };
-/** As V8 names that breakpoint. */
-const startBreakpoint = `1:0:0:${codeName}`;
 
 /**
  * A run with its debugger. V8 sets no instrumentation breakpoint in code that is compiled as a
@@ -20,6 +18,8 @@ export class InspectedRun {
   #isStarted = false;
   #waitsForMaps = false;
   #ownId = firstOwnId;
+  /** The breakpoint of its own, once the sandbox has set it. */
+  #start: { readonly asked: number; readonly breakpointId?: unknown } | undefined;
 
   constructor(
     private readonly link: Pick<RunnerLink, 'pass' | 'start'>,
@@ -39,7 +39,7 @@ export class InspectedRun {
     }
     this.link.pass(message);
     if (method !== 'Runtime.runIfWaitingForDebugger' || this.#isStarted) return;
-    this.#ask('Debugger.setBreakpointByUrl', atStart);
+    this.#start = { asked: this.#ask('Debugger.setBreakpointByUrl', atStart) };
     this.#isStarted = true;
     this.link.start();
   }
@@ -53,7 +53,7 @@ export class InspectedRun {
   /** A message of the sandbox as the debugger gets it. Undefined: it is none for it. */
   shown(text: string): string | undefined {
     const message = objectIn(text);
-    if (!message || Number(message.id) >= firstOwnId) return undefined;
+    if (!message || Number(message.id) >= firstOwnId) return this.#note(message);
     const params = asObject(message.params) ?? {};
     switch (message.method) {
       case 'Debugger.scriptParsed':
@@ -78,9 +78,10 @@ export class InspectedRun {
     const hit: readonly unknown[] = Array.isArray(params.hitBreakpoints)
       ? params.hitBreakpoints
       : [];
-    if (!hit.includes(startBreakpoint)) return params;
-    this.#ask('Debugger.removeBreakpoint', { breakpointId: startBreakpoint });
-    const others = hit.filter((id) => id !== startBreakpoint);
+    const breakpointId = this.#start?.breakpointId;
+    if (breakpointId === undefined || !hit.includes(breakpointId)) return params;
+    this.#ask('Debugger.removeBreakpoint', { breakpointId });
+    const others = hit.filter((id) => id !== breakpointId);
     return { ...params, hitBreakpoints: others, ...this.#reasonOfStart(params) };
   }
 
@@ -93,7 +94,15 @@ export class InspectedRun {
     return { reason: 'instrumentation', data };
   }
 
-  #ask(method: string, params: Message = {}): void {
-    this.link.pass(JSON.stringify({ id: this.#ownId++, method, params }));
+  #ask(method: string, params: Message = {}): number {
+    const id = this.#ownId++;
+    this.link.pass(JSON.stringify({ id, method, params }));
+    return id;
+  }
+
+  /** An answer that the debugger has not asked for. */
+  #note({ id, result }: Message = {}): undefined {
+    if (this.#start === undefined || id !== this.#start.asked) return;
+    this.#start = { ...this.#start, breakpointId: asObject(result)?.breakpointId };
   }
 }

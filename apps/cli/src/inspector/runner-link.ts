@@ -60,6 +60,8 @@ export class RunnerLink {
     signal: AbortSignal,
   ): Promise<RunnerLink> {
     const socket = connect({ ...address, noDelay: true });
+    // Whoever reads lines is told. One that comes when nobody reads any more means nothing.
+    socket.on('error', () => undefined);
     const lines = linesOf(socket);
     const giveUp = (): void => void socket.destroy();
     const waiting = setTimeout(giveUp, readyMs);

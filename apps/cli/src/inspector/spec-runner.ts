@@ -84,7 +84,8 @@ export class SpecRunner {
   #serve(socket: Socket): void {
     this.link = socket;
     socket.on('error', () => undefined);
-    createInterface({ input: socket }).on('line', (text) => {
+    const lines = createInterface({ input: socket }).on('error', () => undefined);
+    lines.on('line', (text) => {
       const line = JSON.parse(text) as Line;
       this.lines.push(line);
       if (line.session !== undefined) this.say({ ready: true });
