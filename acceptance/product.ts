@@ -14,8 +14,6 @@ export interface Product {
   readonly inspectorPort: number;
   readonly databaseUrl: string;
   readonly redisUrl: string;
-  /** Where its runner listens for debuggers, on 127.0.0.1. */
-  readonly inspectorPort: number;
   readonly pids: Readonly<Record<string, number>>;
 }
 

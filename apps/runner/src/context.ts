@@ -80,8 +80,8 @@ export async function createContext(
       );
     };
     const startSandbox: RunnerContext['startSandbox'] = (runtime, onInspected) => {
-      const scriptArguments = onInspected === undefined ? [] : [files.inspector];
-      const how = { files, level, limits, runtime, script: 'bootstrap', scriptArguments } as const;
+      const isInspected = onInspected !== undefined;
+      const how = { files, level, limits, runtime, script: 'bootstrap', isInspected } as const;
       return new SandboxProcess(launch(how), {
         wayOut,
         memory: { runtime, megabytes: limits.memoryMb },

@@ -88,8 +88,9 @@ export class DebuggerLink {
       clearTimeout(late);
       const timeoutMs = Math.max(1, Math.round(until - performance.now()));
       return await sandbox.execute({ ...order, timeoutMs }, await fetchCode(), hooks);
-    } catch {
-      return { kind: 'died', reason: signal.aborted ? 'cancelled' : 'the sandbox did not start' };
+    } catch (error) {
+      const reason = signal.aborted ? 'cancelled' : (error as Error).message;
+      return { kind: 'died', reason };
     } finally {
       clearTimeout(slow);
       clearTimeout(late);

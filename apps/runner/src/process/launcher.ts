@@ -177,6 +177,8 @@ export function launch(options: {
   runtime: Runtime;
   script: 'bootstrap' | 'probe';
   scriptArguments?: readonly string[];
+  /** A thread of its own lets a debugger in. */
+  isInspected?: boolean;
   /** The file for the helper's refusals; none by default. A number is an open file. */
   stderr?: 'ignore' | 'pipe' | number;
   /** Specs act like a kernel that has no newer Landlock. */
@@ -191,12 +193,14 @@ export function launch(options: {
     ...['--no-addons', '--no-warnings', '--no-global-search-paths'],
     ...['-e', startScript, '--', script],
     ...(options.scriptArguments ?? []),
+    ...(options.isInspected ? [files.inspector] : []),
   ];
+  const threads = options.isInspected ? 2 : 1;
   const user = mayGiveUids() ? takeSandboxUid(limits.uidFirst) : undefined;
   const helper = [
     files.helper,
     ...(user !== undefined && level === 2 ? ['--uid', String(user.uid)] : []),
-    ...['--data-mb', String(dataLimitMb(options.runtime, limits.memoryMb))],
+    ...['--data-mb', String(dataLimitMb(options.runtime, limits.memoryMb, threads))],
     ...['--nofile', String(limits.openFilesMax)],
     ...['--nproc', String(limits.threadsMax)],
     ...(options.landlockAbi === undefined ? [] : ['--landlock-abi', String(options.landlockAbi)]),

@@ -22,9 +22,9 @@ const reservedMb: Readonly<Record<Runtime, number>> = {
  */
 export const besidesDataMb = 32;
 
-/** The RLIMIT_DATA of a sandbox that has this much memory. */
-export const dataLimitMb = (runtime: Runtime, memoryMb: number): number =>
-  memoryMb + reservedMb[runtime];
+/** The RLIMIT_DATA of a sandbox that has this much memory. Each thread with code reserves its own. */
+export const dataLimitMb = (runtime: Runtime, memoryMb: number, threads = 1): number =>
+  memoryMb + threads * reservedMb[runtime];
 
 interface ProcessMemory {
   /** Bytes that no other process uses, with the tables that map them. */
