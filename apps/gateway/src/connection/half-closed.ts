@@ -24,8 +24,13 @@ export function answerHalfClosed(server: Server): void {
   // A field that Node does not document.
   Object.assign(server, { httpAllowHalfOpen: true });
   server.on('connection', (socket: Socket) => {
-    socket.once('end', () => new HalfClosed(socket).look());
+    // A tunnel without TLS comes a second time, with the requests in it.
+    socket.off('end', lookAtHalf).once('end', lookAtHalf);
   });
+}
+
+function lookAtHalf(this: Socket): void {
+  new HalfClosed(this).look();
 }
 
 /**
