@@ -48,7 +48,7 @@ async function answerAbsolute(
   refuseLoop(ctx, req);
   if (!absolute) throw new Problem('invalid_request', { detail: notAbsolute });
   const { target } = absolute;
-  if (req.headers.host !== undefined && !namesTarget(req.headers.host, target)) throw misdirected();
+  if (!namesTarget(req.headers.host, target)) throw misdirected();
   const key = proxyAuthorizationOf(req);
   try {
     await forwardRequest(ctx, { req, res, call, target, key });

@@ -54,10 +54,10 @@ export function readAbsoluteForm(url: string): AbsoluteForm | undefined {
 export const namesHost = (name: string, { host }: ForwardTarget): boolean =>
   name === host || canonicalHost(name)?.replace(/\.$/, '') === host;
 
-/** True if a Host header names the target. */
+/** True if a Host header names the target. HTTP/1.0 has none, and contradicts nothing. */
 export function namesTarget(hostHeader: string | undefined, { origin }: ForwardTarget): boolean {
   const scheme = origin.startsWith('https:') ? 'https' : 'http';
   // Nearly every client writes it so.
   if (hostHeader === origin.slice(scheme.length + '://'.length)) return true;
-  return hostHeader !== undefined && readAuthority(hostHeader, scheme)?.origin === origin;
+  return hostHeader === undefined || readAuthority(hostHeader, scheme)?.origin === origin;
 }
