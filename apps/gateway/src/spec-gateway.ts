@@ -80,6 +80,7 @@ export async function startSpecGateway(environment: Record<string, string> = {})
   return {
     ctx,
     server: gateway.server,
+    forwardServer: gateway.forwardServer,
     port,
     url: `http://127.0.0.1:${port}`,
     opsUrl: `http://127.0.0.1:${config.OPS_PORT}`,
@@ -247,6 +248,7 @@ export async function startSpecGateway(environment: Record<string, string> = {})
 
     async close(): Promise<void> {
       gateway.server.closeAllConnections();
+      gateway.forwardServer?.closeAllConnections();
       await this.stop();
       await owner.close();
       await management.close();

@@ -4,17 +4,27 @@ import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 /** A caller's connection that sends raw bytes and keeps everything that comes back. */
 export class RawCaller {
   readonly socket: Socket;
+  /** The connection beneath TLS. */
+  carrier: Socket;
   text = '';
   ended = false;
 
-  constructor(port: number, bytes: string, localAddress = '127.0.0.1') {
-    this.socket = connect({ port, host: '127.0.0.1', localAddress });
+  /** Connects to a port, or takes a connection that is open. */
+  constructor(to: number | Socket, bytes: string, localAddress = '127.0.0.1') {
+    const host = '127.0.0.1';
+    this.socket = typeof to === 'number' ? connect({ port: to, host, localAddress }) : to;
+    this.carrier = this.socket;
     this.socket.setNoDelay(true);
     this.socket.on('data', (chunk) => (this.text += chunk.toString('latin1')));
     this.socket.on('end', () => (this.ended = true));
     this.socket.on('error', () => undefined);
     this.socket.on('close', () => (this.ended = true));
     this.socket.write(bytes, 'latin1');
+  }
+
+  /** Is gone at once. */
+  reset(): void {
+    this.carrier.resetAndDestroy();
   }
 
   get status(): number {

@@ -3,7 +3,9 @@ import { Agent, createServer, request as httpRequest, type Server } from 'node:h
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { waitFor } from '@glovebox/testing';
-import { startSpecGateway, type SpecGateway } from './spec-gateway';
+import { startSpecForward, type SpecForward } from './forward/spec-forward';
+import { atAll, connectionNames, openEntries, type Entries, type Entry } from './spec-entries';
+import type { SpecGateway } from './spec-gateway';
 import { RawCaller } from './spec-sockets';
 
 const mebibyte = 1024 * 1024;
@@ -15,13 +17,12 @@ interface Keys {
   readonly proxyKey: string;
 }
 
-let gateway: SpecGateway;
-let roomy: SpecGateway;
+let gateway: SpecForward;
+let roomy: SpecForward;
 let destination: Server;
 let hanging: string;
 let url: string;
 let a: Keys;
-let b: Keys;
 
 /** Starts a server that reads everything and keeps nothing. It never answers /hang. */
 async function startSink(): Promise<Server> {
@@ -46,16 +47,15 @@ beforeAll(async () => {
   destination = await startSink();
   url = `http://127.0.0.1:${(destination.address() as AddressInfo).port}`;
   hanging = `${url}/hang`;
-  gateway = await startSpecGateway({
+  gateway = await startSpecForward({
     CALLS_MAX: String(limits.calls),
     CALLS_PER_KEY_MAX: String(limits.callsPerKey),
     BUFFERED_BYTES_MAX: String(limits.bytes),
     BODY_IDLE_MS: '1000',
     REQUEST_TIMEOUT_MS: '2500',
   });
-  roomy = await startSpecGateway({ BUFFERED_BYTES_MAX: String(limits.bytes) });
+  roomy = await startSpecForward({ BUFFERED_BYTES_MAX: String(limits.bytes) });
   a = await keysOf(gateway, gateway.tenantId);
-  b = await keysOf(gateway, neighbour);
 });
 
 afterAll(async () => {
@@ -89,19 +89,30 @@ async function allGivenBack({ ctx }: SpecGateway): Promise<void> {
   await waitFor(() => Object.values(ctx.shares).every(({ state }) => state.held === 0));
 }
 
-describe('half-sent bodies', () => {
-  const half = (keys: Keys, length = mebibyte, sent = 0.6): RawCaller =>
-    raw(
-      roomy,
-      'POST /proxy',
-      keys,
-      `Content-Type: application/json\r\nContent-Length: ${length}\r\n\r\n` +
-        'x'.repeat(length * sent),
-    );
+const json = 'Content-Type: application/json\r\n';
+const asked = ({ target, keys }: Entry, method: string, headers = ''): string =>
+  `${method} ${target('/')} HTTP/1.1\r\n${keys}${headers}\r\n`;
+
+/** Makes one call that ends by itself. */
+async function statusAt(entry: Entry, body = '{}'): Promise<number> {
+  const headers = `${json}Content-Length: ${body.length}\r\nConnection: close\r\n`;
+  const caller = await entry.call(asked(entry, 'POST', headers) + body);
+  await waitFor(() => caller.ended);
+  return caller.status;
+}
+
+describe.each(connectionNames)('half-sent bodies %s', (name) => {
+  const half = (entries: Entries, length = mebibyte, sent = 0.6): Promise<RawCaller> => {
+    const head = asked(entries[name], 'POST', `${json}Content-Length: ${length}\r\n`);
+    return entries[name].call(head + 'x'.repeat(length * sent));
+  };
 
   it('of one tenant take half of the memory, the next one is refused, and the neighbour has its own', async () => {
-    const [ofA, ofB] = [await keysOf(roomy, roomy.tenantId), await keysOf(roomy, neighbour)];
-    const callers = Array.from({ length: 32 }, () => half(ofA));
+    const [ofA, ofB] = [
+      await openEntries(roomy, url),
+      await openEntries(roomy, url, { tenantId: neighbour }),
+    ];
+    const callers = await Promise.all(Array.from({ length: 32 }, () => half(ofA)));
     const refused = (): RawCaller[] => callers.filter(({ status }) => status > 0);
     await waitFor(() => refused().length === 16);
     await waitFor(() => refused().every(({ ended }) => ended));
@@ -114,80 +125,95 @@ describe('half-sent bodies', () => {
     }
     // The last part of a body that was let in may arrive after all refusals.
     await waitFor(() => roomy.ctx.shares.bufferedBytes.state.held === limits.bytes / 2);
-    expect(await statusOf(roomy, ofB, JSON.stringify('x'.repeat(mebibyte / 2)))).toBe(200);
+    expect(await statusAt(ofB[name], JSON.stringify('x'.repeat(mebibyte / 2)))).toBe(200);
     for (const { socket } of callers) socket.destroy();
     await allGivenBack(roomy);
-    expect(await statusOf(roomy, ofA)).toBe(200);
-  });
-
-  it('of unknown callers are not kept', async () => {
-    const { proxyKey } = await keysOf(roomy, roomy.tenantId);
-    const caller = half({ key: 'nonsense', proxyKey });
-    await waitFor(() => caller.status === 401);
-    expect(roomy.ctx.shares.bufferedBytes.state.held).toBe(0);
+    expect(await statusAt(ofA[name])).toBe(200);
   });
 
   it('that come byte by byte take no more memory than their bytes', async () => {
-    const keys = await keysOf(roomy, roomy.tenantId);
-    const caller = raw(
-      roomy,
-      'POST /proxy',
-      keys,
-      'Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n' +
-        '1\r\nx\r\n'.repeat(10_000),
-    );
+    const entries = await openEntries(roomy, url);
+    const head = asked(entries[name], 'POST', `${json}Transfer-Encoding: chunked\r\n`);
+    const caller = await entries[name].call(head + '1\r\nx\r\n'.repeat(10_000));
     const { bufferedBytes } = roomy.ctx.shares;
     await waitFor(() => bufferedBytes.state.held > 0);
     expect(bufferedBytes.state.held).toBe(16 * 1024);
     caller.socket.destroy();
     await allGivenBack(roomy);
   });
+});
 
-  it.each([
-    ['a proxy', () => Promise.resolve('/proxy')],
-    ['a reactor', async () => `/reactors/${await gateway.reactor()}/react`],
-  ])('to %s end with 408 when they stand still', async (_, pathOf) => {
-    const path = await pathOf();
+describe('half-sent bodies', () => {
+  it('of unknown callers are not kept', async () => {
+    const { proxyKey } = await keysOf(roomy, roomy.tenantId);
     const caller = raw(
-      gateway,
-      `POST ${path}`,
-      a,
-      'Content-Type: application/json\r\nContent-Length: 9\r\n\r\n{',
+      roomy,
+      'POST /proxy',
+      { key: 'nonsense', proxyKey },
+      `${json}Content-Length: ${mebibyte}\r\n\r\n${'x'.repeat(mebibyte / 2)}`,
     );
+    await waitFor(() => caller.status === 401);
+    expect(roomy.ctx.shares.bufferedBytes.state.held).toBe(0);
+  });
+
+  const tooSlow = async (caller: RawCaller): Promise<void> => {
     await waitFor(() => caller.ended);
     expect([caller.status, caller.text]).toEqual([408, expect.stringMatching(/too slowly/)]);
+  };
+  const half = `${json}Content-Length: 1000\r\n`;
+
+  it('to a proxy by every entry end with 408 when they stand still', async () => {
+    const entries = await openEntries(gateway, url);
+    await atAll(entries, async (entry) =>
+      tooSlow(await entry.call(`${asked(entry, 'POST', half)}{`)),
+    );
     await allGivenBack(gateway);
   });
 
-  it('end with 408 when they never stand still and never end', async () => {
-    const caller = raw(
-      gateway,
-      'POST /proxy',
-      a,
-      'Content-Type: application/json\r\nContent-Length: 1000\r\n\r\n{',
-    );
-    const dripping = setInterval(() => caller.socket.write(' '), 100);
-    await waitFor(() => caller.status > 0).finally(() => clearInterval(dripping));
-    expect(caller.status).toBe(408);
+  it('to a reactor end with 408 when they stand still', async () => {
+    const path = `/reactors/${await gateway.reactor()}/react`;
+    await tooSlow(raw(gateway, `POST ${path}`, a, `${half}\r\n{`));
+    await allGivenBack(gateway);
+  });
+
+  it('by every entry end with 408 when they never stand still and never end', async () => {
+    const entries = await openEntries(gateway, url);
+    await atAll(entries, async (entry) => {
+      const caller = await entry.call(`${asked(entry, 'POST', half)}{`);
+      const dripping = setInterval(() => caller.socket.write(' '), 100);
+      await waitFor(() => caller.status > 0).finally(() => clearInterval(dripping));
+      expect(caller.status).toBe(408);
+    });
     await allGivenBack(gateway);
   });
 });
 
 describe('calls under way', () => {
-  it('of one key and of one tenant are bounded, while the neighbour calls on', async () => {
-    const to = await Promise.all([1, 2, 3].map(() => keysOf(gateway, gateway.tenantId, hanging)));
-    const callers = to.flatMap((keys) =>
-      Array.from({ length: 5 }, () => raw(gateway, 'GET /proxy', keys, '\r\n')),
-    );
-    // Four of each key, but no more than half of twelve in all.
-    await waitFor(() => callers.filter(({ status }) => status === 429).length === 9);
-    expect(gateway.ctx.shares.calls.heldBy(gateway.tenantId)).toBe(6);
-    expect(await statusOf(gateway, a)).toBe(429);
-    expect(await statusOf(gateway, b)).toBe(200);
-    for (const { socket } of callers) socket.destroy();
-    await allGivenBack(gateway);
-    expect(await statusOf(gateway, a)).toBe(200);
-  });
+  it.each(connectionNames)(
+    'of one key and of one tenant %s are bounded, while the neighbour calls on',
+    async (name) => {
+      const to = await Promise.all(
+        ['one', 'two', 'three'].map((host) => openEntries(gateway, hanging, { host })),
+      );
+      const [ofA, ofB] = [
+        await openEntries(gateway, url),
+        await openEntries(gateway, url, { tenantId: neighbour }),
+      ];
+      const callers = await Promise.all(
+        to.flatMap(({ [name]: entry }) =>
+          Array.from({ length: 5 }, () => entry.call(asked(entry, 'GET'))),
+        ),
+      );
+      // Four of each key, but no more than half of twelve in all.
+      await waitFor(() => callers.filter(({ status }) => status === 429).length === 9);
+      expect(gateway.ctx.shares.calls.heldBy(gateway.tenantId)).toBe(6);
+      expect(await statusAt(ofA[name])).toBe(429);
+      expect(await statusAt(ofB[name])).toBe(200);
+      for (const { socket } of callers) socket.destroy();
+      await allGivenBack(gateway);
+      expect(await statusAt(ofA[name])).toBe(200);
+    },
+  );
 
   it('through an anonymous proxy count for the proxy', async () => {
     const proxyKey = await gateway.proxy(hanging, { requireAuth: false });

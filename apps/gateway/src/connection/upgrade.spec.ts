@@ -2,11 +2,14 @@ import { createHash } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { WebSocket } from 'undici';
 import { waitFor } from '@glovebox/testing';
-import { startSpecGateway, type SpecGateway } from '../spec-gateway';
+import { startSpecForward, type SpecForward } from '../forward/spec-forward';
+import { connectionNames, openEntries, type Entries } from '../spec-entries';
+import { startSpecGateway } from '../spec-gateway';
 import { RawCaller, startRawServer, type RawServer } from '../spec-sockets';
 
-let gateway: SpecGateway;
+let gateway: SpecForward;
 let destination: RawServer;
+let entries: Entries;
 let key: string;
 let proxyKey: string;
 
@@ -43,8 +46,9 @@ function acceptOf(socketKey: string): string {
 }
 
 beforeAll(async () => {
-  gateway = await startSpecGateway();
+  gateway = await startSpecForward();
   destination = await startRawServer(speak);
+  entries = await openEntries(gateway, destination.url);
   key = await gateway.application(['token:use']);
   proxyKey = await gateway.proxy(destination.url);
 });
@@ -76,34 +80,41 @@ async function tunnel(path = '/proxy/echo'): Promise<RawCaller> {
   return caller;
 }
 
-describe('a WebSocket through a proxy', () => {
-  it('opens for a real client, and carries its first message', async () => {
-    const socket = new WebSocket(`ws://127.0.0.1:${gateway.port}/proxy/socket?n=${++calls}`, {
-      headers: { 'SVC-API-KEY': key, 'SVC-PROXY-KEY': proxyKey },
-    });
-    const said = await new Promise((resolve, reject) => {
-      socket.addEventListener('message', ({ data }) => resolve(data));
-      socket.addEventListener('error', reject);
-    });
-    expect(said).toBe('hello');
-    peer()?.socket.destroy();
-    await waitFor(() => socket.readyState === socket.CLOSED);
-  });
+const refused = async (caller: RawCaller, status: number, code: string): Promise<void> => {
+  await waitFor(() => caller.ended);
+  expect(caller.json).toMatchObject({ proxy_error: { status, code } });
+  expect(caller.status).toBe(status);
+  expect(caller.text).toMatch(/^connection: close\r$/im);
+};
+
+describe.each(connectionNames)('%s a WebSocket', (name) => {
+  async function call(path: string, { headers = offer, more = '' } = {}): Promise<RawCaller> {
+    const { call: send, target, keys } = entries[name];
+    calls += 1;
+    const numbered = `${path}${path.includes('?') ? '&' : '?'}n=${calls}`;
+    return send(`GET ${target(numbered)} HTTP/1.1\r\n${keys}${headers}\r\n${more}`);
+  }
+
+  async function tunnel(path = '/echo'): Promise<RawCaller> {
+    const caller = await call(path);
+    await waitFor(() => caller.status === 101);
+    return caller;
+  }
 
   it('carries bytes both ways, including those that come with the request or the answer', async () => {
-    const early = call('/proxy/echo', { more: 'early' });
+    const early = await call('/echo', { more: 'early' });
     await waitFor(() => peer()?.text.endsWith('early') === true);
     early.socket.write(' and late');
     await waitFor(() => peer()?.text.endsWith('early and late') === true);
     peer()?.socket.write('back');
     await waitFor(() => early.text.endsWith('back'));
-    const eager = await tunnel('/proxy/eager');
+    const eager = await tunnel('/eager');
     await waitFor(() => eager.text.endsWith('\r\n\r\nfirst bytes'));
   });
 
   it('is an ordinary request to both sides: it carries none of our headers and adds none', async () => {
     const headers = `${offer}Sec-WebSocket-Key: abc\r\nX-Forwarded-For: x\r\nProxy-Connection: y\r\n`;
-    const caller = call('/proxy/echo?a=1&svc-proxy-key=' + proxyKey, { headers });
+    const caller = await call('/echo?a=1', { headers });
     await waitFor(() => caller.status === 101);
     const heard = peer()?.text ?? '';
     expect(heard).toMatch(/^GET \/echo\?a=1&n=\d+ HTTP\/1\.1\r\n/);
@@ -120,14 +131,17 @@ describe('a WebSocket through a proxy', () => {
   it('has no more listeners than Node takes without a warning, from its beginning to its end', async () => {
     const tooMany: unknown[] = [];
     let seen = 0;
-    gateway.server.once('connection', (socket) => {
+    const watch = (socket: Socket): void => {
       socket.on('newListener', (event) => {
         seen += 1;
         const listeners = socket.listenerCount(event) + 1;
         if (listeners > socket.getMaxListeners()) tooMany.push([event, listeners]);
       });
-    });
+    };
+    const { server } = entries[name];
+    server.on('connection', watch);
     const caller = await tunnel();
+    server.off('connection', watch);
     caller.socket.end();
     await waitFor(() => caller.ended && peer()?.ended === true);
     expect(seen).toBeGreaterThan(0);
@@ -136,7 +150,7 @@ describe('a WebSocket through a proxy', () => {
 
   it.each<[string, (caller: RawCaller) => void]>([
     ['the caller ends it', (caller) => caller.socket.end()],
-    ['the caller is gone', (caller) => caller.socket.resetAndDestroy()],
+    ['the caller is gone', (caller) => caller.reset()],
     ['the destination ends it', () => peer()?.socket.end()],
     ['the destination is gone', () => peer()?.socket.resetAndDestroy()],
   ])('ends on both sides when %s', async (_, leave) => {
@@ -147,22 +161,47 @@ describe('a WebSocket through a proxy', () => {
 
   it.each<[string, (caller: RawCaller) => void]>([
     ['ends its side', (caller) => caller.socket.end()],
-    ['is gone', (caller) => caller.socket.resetAndDestroy()],
-    ['ends behind early bytes', (caller) => caller.socket.resetAndDestroy()],
+    ['is gone', (caller) => caller.reset()],
+    ['ends behind early bytes', (caller) => caller.reset()],
   ])('is given up when the caller %s before the destination has agreed', async (how, leave) => {
-    const caller = call('/proxy/wait', how.includes('early') ? { more: 'early' } : {});
+    const caller = await call('/wait', how.includes('early') ? { more: 'early' } : {});
     await waitFor(() => peer() !== undefined);
     leave(caller);
     await waitFor(() => peer()?.ended === true);
   });
 
   it('is not opened when the destination answers otherwise, whose answer is passed on', async () => {
-    const caller = call('/proxy/refuse');
+    const caller = await call('/refuse');
     await waitFor(() => caller.ended);
     expect(caller.status).toBe(403);
     expect(caller.text).toMatch(/^x-why: so\r$/im);
     expect(caller.text).toMatch(/^svc-proxy-destination-status: 403\r$/im);
     expect(caller.text.endsWith(`\r\n\r\n${'x'.repeat(200_000)}`)).toBe(true);
+  });
+
+  it.each([
+    [502, 'destination_unreachable', 'hangs up', '/reset'],
+    [502, 'destination_unreachable', 'switches to something else', '/other'],
+    [502, 'destination_unreachable', 'codes what has no body', '/coded'],
+    [502, 'destination_unreachable', 'switches to nothing', '/silent'],
+    [400, 'invalid_request', 'would be climbed to', '/%2e%2e/echo'],
+  ])('is refused with %d %s for a destination that %s', async (status, code, _, path) =>
+    refused(await call(path), status, code),
+  );
+});
+
+describe('a WebSocket through a proxy', () => {
+  it('opens for a real client, and carries its first message', async () => {
+    const socket = new WebSocket(`ws://127.0.0.1:${gateway.port}/proxy/socket?n=${++calls}`, {
+      headers: { 'SVC-API-KEY': key, 'SVC-PROXY-KEY': proxyKey },
+    });
+    const said = await new Promise((resolve, reject) => {
+      socket.addEventListener('message', ({ data }) => resolve(data));
+      socket.addEventListener('error', reject);
+    });
+    expect(said).toBe('hello');
+    peer()?.socket.destroy();
+    await waitFor(() => socket.readyState === socket.CLOSED);
   });
 
   it('counts as a call under way while it is open, and ends when its key is revoked', async () => {
@@ -196,23 +235,6 @@ describe('a WebSocket through a proxy', () => {
 });
 
 describe('a WebSocket is refused and its connection ends', () => {
-  const refused = async (caller: RawCaller, status: number, code: string): Promise<void> => {
-    await waitFor(() => caller.ended);
-    expect(caller.json).toMatchObject({ proxy_error: { status, code } });
-    expect(caller.status).toBe(status);
-    expect(caller.text).toMatch(/^connection: close\r$/im);
-  };
-
-  it.each([
-    [502, 'destination_unreachable', 'hangs up', '/proxy/reset'],
-    [502, 'destination_unreachable', 'switches to something else', '/proxy/other'],
-    [502, 'destination_unreachable', 'codes what has no body', '/proxy/coded'],
-    [502, 'destination_unreachable', 'switches to nothing', '/proxy/silent'],
-    [400, 'invalid_request', 'would be climbed to', '/proxy/%2e%2e/echo'],
-  ])('with %d %s for a destination that %s', (status, code, _, path) =>
-    refused(call(path), status, code),
-  );
-
   it('with 401, 403, 404 and 400 like any call', async () => {
     const idle = await gateway.application([]);
     await refused(call('/proxy/echo', { key: 'nope' }), 401, 'invalid_api_key');

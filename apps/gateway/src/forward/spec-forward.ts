@@ -12,11 +12,16 @@ export async function startSpecForward(environment: Record<string, string> = {})
   const forwardPort = await freePort();
   const gateway = await startSpecGateway({ FORWARD_PORT: String(forwardPort), ...environment });
   const authority = createForwardAuthority('authority of a tenant');
-  const { tenantId } = gateway;
-  const define = (authorities = [{ ...authority, until: null as string | null }]) =>
-    gateway.define({ kind: 'authority', id: tenantId, tenantId, authorities });
-  await define();
-  return { ...gateway, forwardPort, authority, defineAuthorities: define };
+  const { forwardServer } = gateway;
+  const { forwardPort } = gateway.ports;
+  if (!forwardServer || forwardPort === undefined)
+    throw new Error('the gateway has no forward port');
+  const defineAuthority = (tenantId = gateway.tenantId): Promise<void> => {
+    const authorities = [{ ...authority, until: null }];
+    return gateway.define({ kind: 'authority', id: tenantId, tenantId, authorities });
+  };
+  await defineAuthority();
+  return { ...gateway, forwardServer, forwardPort, authority, defineAuthority };
 }
 
 export type SpecForward = Awaited<ReturnType<typeof startSpecForward>>;
@@ -77,7 +82,11 @@ export class TunnelClient {
   text = '';
   ended = false;
 
-  constructor(readonly socket: Socket) {
+  /** `carrier`: the connection beneath TLS. */
+  constructor(
+    readonly socket: Socket,
+    readonly carrier = socket,
+  ) {
     socket.on('data', (chunk: Buffer) => (this.text += chunk.toString('latin1')));
     socket.on('error', () => undefined);
     socket.on('close', () => (this.ended = true));
@@ -146,7 +155,8 @@ export async function openTunnelTo(
   expect(connected.text).toBe('HTTP/1.1 200 Connection Established\r\n\r\n');
   const [host = ''] = address.split(':');
   const ca = authority.certificate;
-  return new TunnelClient(await speakTls(connected, { ca, host, ...options }));
+  const tls = await speakTls(connected, { ca, host, ...options });
+  return new TunnelClient(tls, connected.socket);
 }
 
 /** A tunnel whose client speaks plain HTTP. */

@@ -1,17 +1,17 @@
 import { waitFor } from '@glovebox/testing';
-import { startSpecGateway, type SpecGateway } from '../spec-gateway';
+import { startSpecForward, type SpecForward } from '../forward/spec-forward';
+import { atAll, entryNames, openEntries, type Entries, type Entry } from '../spec-entries';
 import { RawCaller, startRawServer, type RawServer } from '../spec-sockets';
 
 const requestTimeoutMs = 600;
 const binary = 'application/octet-stream';
-let gateway: SpecGateway;
+let gateway: SpecForward;
 let destination: RawServer;
-let key: string;
-let proxyKey: string;
+let entries: Entries;
 let callers: RawCaller[] = [];
 
 beforeAll(async () => {
-  gateway = await startSpecGateway({
+  gateway = await startSpecForward({
     HEADERS_TIMEOUT_MS: '500',
     REQUEST_TIMEOUT_MS: String(requestTimeoutMs),
     BODY_IDLE_MS: '2000',
@@ -20,12 +20,12 @@ beforeAll(async () => {
     if (text.startsWith('POST /early')) socket.write(answer('early'));
     else if (/0\r\n\r\n$/.test(text)) socket.write(answer('whole'));
   });
-  key = await gateway.application(['token:use']);
-  proxyKey = await gateway.proxy(destination.url);
+  entries = await openEntries(gateway, destination.url);
 });
 afterEach(() => {
   for (const { socket } of callers) socket.destroy();
   callers = [];
+  for (const { socket } of destination.connections.splice(0)) socket.destroy();
 });
 afterAll(async () => {
   await destination.close();
@@ -36,11 +36,9 @@ const answer = (body: string): string =>
   `HTTP/1.1 200 OK\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
 
 /** Sends a request whose body comes in parts, one every 50 ms, until it is told to stop. */
-function upload(path: string, type: string) {
-  const caller = new RawCaller(
-    gateway.port,
-    `POST ${path} HTTP/1.1\r\nHost: a\r\nSVC-API-KEY: ${key}\r\nSVC-PROXY-KEY: ${proxyKey}\r\n` +
-      `Content-Type: ${type}\r\nTransfer-Encoding: chunked\r\n\r\n`,
+async function upload({ call, keys }: Entry, target: string, type: string) {
+  const caller = await call(
+    `POST ${target} HTTP/1.1\r\n${keys}Content-Type: ${type}\r\nTransfer-Encoding: chunked\r\n\r\n`,
   );
   callers.push(caller);
   const startedAt = performance.now();
@@ -53,49 +51,57 @@ function upload(path: string, type: string) {
   };
 }
 
-describe('an upload through a proxy', () => {
-  it('that keeps moving may take any time, and its connection serves the next call', async () => {
-    const { caller, stop, lasts } = upload('/proxy/long', binary);
-    await lasts(3 * requestTimeoutMs);
-    stop();
-    caller.socket.write('0\r\n\r\n');
-    await waitFor(() => caller.text.endsWith('\r\n\r\nwhole'));
-    expect(caller.status).toBe(200);
-    caller.socket.write(
-      `POST /proxy/next HTTP/1.1\r\nHost: a\r\nSVC-API-KEY: ${key}\r\n` +
-        `SVC-PROXY-KEY: ${proxyKey}\r\nContent-Type: ${binary}\r\n` +
-        'Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
-    );
-    await waitFor(() => caller.text.split('\r\n\r\nwhole').length === 3);
-  });
+describe('an upload by every entry', () => {
+  it('that keeps moving may take any time, and its connection serves the next call', () =>
+    atAll(entries, async (entry) => {
+      const { caller, stop, lasts } = await upload(entry, entry.target('/long'), binary);
+      await lasts(3 * requestTimeoutMs);
+      stop();
+      caller.socket.write('0\r\n\r\n');
+      await waitFor(() => caller.text.endsWith('\r\n\r\nwhole'));
+      expect(caller.status).toBe(200);
+      caller.socket.write(
+        `POST ${entry.target('/next')} HTTP/1.1\r\n${entry.keys}Content-Type: ${binary}\r\n` +
+          'Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+      );
+      await waitFor(() => caller.text.split('\r\n\r\nwhole').length === 3);
+    }));
 
-  it('gets 408 when it stands still, however long it has moved before', async () => {
-    const { caller, stop, lasts } = upload('/proxy/stops', binary);
-    await lasts(2 * requestTimeoutMs);
-    stop();
-    await waitFor(() => caller.status === 408);
-  });
+  it('gets 408 when it stands still, however long it has moved before', () =>
+    atAll(entries, async (entry) => {
+      const { caller, stop, lasts } = await upload(entry, entry.target('/stops'), binary);
+      await lasts(2 * requestTimeoutMs);
+      stop();
+      await waitFor(() => caller.status === 408);
+    }));
 
-  it('is not read for ever when its answer is there', async () => {
-    const { caller } = upload('/proxy/early', binary);
-    await waitFor(() => caller.text.endsWith('\r\n\r\nearly'));
-    await waitFor(() => caller.ended);
-  });
+  it('is not read for ever when its answer is there', () =>
+    atAll(entries, async (entry) => {
+      const { caller } = await upload(entry, entry.target('/early'), binary);
+      await waitFor(() => caller.text.endsWith('\r\n\r\nearly'));
+      await waitFor(() => caller.ended);
+    }));
 
-  it('is not read for ever when its answer comes late either', async () => {
-    const { caller, lasts } = upload('/proxy/late', binary);
-    await lasts(2 * requestTimeoutMs);
-    destination.heard('/late')?.socket.write(answer('late'));
-    await waitFor(() => caller.text.endsWith('\r\n\r\nlate'));
-    await waitFor(() => caller.ended);
-  });
+  it('is not read for ever when its answer comes late either', () =>
+    atAll(entries, async (entry, name) => {
+      const path = `/late/${entryNames.indexOf(name)}`;
+      const { caller, lasts } = await upload(entry, entry.target(path), binary);
+      await lasts(2 * requestTimeoutMs);
+      destination.heard(`${path} `)?.socket.write(answer('late'));
+      await waitFor(() => caller.text.endsWith('\r\n\r\nlate'));
+      await waitFor(() => caller.ended);
+    }));
+
+  it('that is read for expressions gets 408 when it drips for longer than a request may take', () =>
+    atAll(entries, async (entry) => {
+      const { caller } = await upload(entry, entry.target('/json'), 'application/json');
+      await waitFor(() => caller.ended);
+      expect(caller.status).toBe(408);
+    }));
 });
 
-it.each([
-  ['a body that is read for expressions', '/proxy/json', 'application/json'],
-  ['what the management API gets', '/tokens', 'application/json'],
-])('%s gets 408 when it drips for longer than a request may take', async (_, path, type) => {
-  const { caller } = upload(path, type);
+it('an upload to the management API gets 408 when it drips for longer than a request may take', async () => {
+  const { caller } = await upload(entries['at /proxy'], '/tokens', 'application/json');
   await waitFor(() => caller.ended);
   expect(caller.status).toBe(408);
 });
