@@ -14,18 +14,28 @@ export async function forwardAuthority(
   return String(body.certificates);
 }
 
-/** Opens a tunnel of forward mode to port 443 of the host, and speaks TLS in it. */
-export async function openTunnel(
+/** Opens a tunnel of forward mode to `host:port`. */
+export async function connectThrough(
   { forwardUrl }: Product,
-  { host, key, ca }: { host: string; key: string; ca: string },
-): Promise<TLSSocket> {
+  authority: string,
+  key: string,
+): Promise<Socket> {
   const { hostname, port } = new URL(forwardUrl);
   const opened = request({
-    ...{ host: hostname, port, agent: false, method: 'CONNECT', path: `${host}:443` },
+    ...{ host: hostname, port, agent: false, method: 'CONNECT', path: authority },
     headers: { 'proxy-authorization': `Bearer ${key}` },
   }).end();
   const [{ statusCode }, socket] = (await once(opened, 'connect')) as [IncomingMessage, Socket];
-  if (statusCode !== 200) throw new Error(`CONNECT ${host}: ${statusCode}`);
+  if (statusCode !== 200) throw new Error(`CONNECT ${authority}: ${statusCode}`);
+  return socket;
+}
+
+/** Opens a tunnel of forward mode to port 443 of the host, and speaks TLS in it. */
+export async function openTunnel(
+  product: Product,
+  { host, key, ca }: { host: string; key: string; ca: string },
+): Promise<TLSSocket> {
+  const socket = await connectThrough(product, `${host}:443`, key);
   const tunnel = connect({ socket, servername: host, ca });
   await once(tunnel, 'secureConnect');
   return tunnel;

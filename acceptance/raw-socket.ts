@@ -1,36 +1,73 @@
-import { connect } from 'node:net';
+import { randomUUID } from 'node:crypto';
+import { connect, type Socket } from 'node:net';
+import { connectThrough, forwardAuthority, openTunnel } from './forward-tunnel';
 import { create, reactorOf, type Product } from './product';
 
-/** A path with the headers that a request there needs if it is not hostile. */
+/** A target with the headers that a request there needs if it is not hostile, beside `Host: a`. */
 export interface Place {
   readonly path: string;
   readonly headers: string;
+  /** Opens a connection that takes such requests. */
+  open(): Socket | Promise<Socket>;
 }
 
-/** A proxy, a reactor and the management API: everything that serves requests. */
+/** The places that lead to a proxy. */
+export const proxyPlaces = ['/proxy', 'a tunnel', 'a tunnel without TLS', 'a whole URL'] as const;
+
+/** A proxy by all its ways, a reactor and the management API: everything that serves requests. */
 export async function rawPlaces(product: Product, destinationUrl: string) {
   const { adminKey, privateKey } = product;
-  const proxy = await create(product, '/proxies', { name: 'raw', destination_url: destinationUrl });
+  // The specs of one run share a tenant, in which no two proxies match alike.
+  const path = `/raw-${randomUUID()}`;
+  const proxy = await create(product, '/proxies', {
+    name: 'raw',
+    destination_url: destinationUrl,
+    match: { hosts: ['a', 'http://a'], paths: [path] },
+  });
   const reactor = await reactorOf(product, 'module.exports = async () => ({ raw: { ran: true } })');
+  const ca = await forwardAuthority(product);
+  const open = (): Socket => connectTo(product.baseUrl);
   const json = 'Content-Type: application/json\r\n';
   return {
     '/proxy': {
       path: '/proxy/raw',
       headers: `SVC-API-KEY: ${privateKey}\r\nSVC-PROXY-KEY: ${String(proxy.key)}\r\n`,
+      open,
     },
     '/react': {
       path: `/reactors/${reactor}/react`,
       headers: `SVC-API-KEY: ${privateKey}\r\n${json}`,
+      open,
     },
-    management: { path: '/reactor-formulas', headers: `SVC-API-KEY: ${adminKey}\r\n${json}` },
+    management: { path: '/reactor-formulas', headers: `SVC-API-KEY: ${adminKey}\r\n${json}`, open },
+    'a tunnel': {
+      ...{ path, headers: '' },
+      open: () => openTunnel(product, { host: 'a', key: privateKey, ca }),
+    },
+    'a tunnel without TLS': {
+      ...{ path, headers: '' },
+      open: () => connectThrough(product, 'a:80', privateKey),
+    },
+    'a whole URL': {
+      path: `http://a${path}`,
+      headers: `Proxy-Authorization: Bearer ${privateKey}\r\n`,
+      open: () => connectTo(product.forwardUrl),
+    },
   } satisfies Record<string, Place>;
 }
 
+function connectTo(url: string): Socket {
+  const { hostname, port } = new URL(url);
+  return connect(Number(port), hostname);
+}
+
 /** Sends bytes as they are; returns all that the server sends before it ends the connection. */
-export function talk(baseUrl: string, ...parts: readonly string[]): Promise<string> {
-  const { hostname, port } = new URL(baseUrl);
+export async function talk(
+  to: string | Pick<Place, 'open'>,
+  ...parts: readonly string[]
+): Promise<string> {
+  const socket = typeof to === 'string' ? connectTo(to) : await to.open();
   return new Promise((resolve, reject) => {
-    const socket = connect(Number(port), hostname);
     let answer = '';
     socket.setNoDelay(true);
     socket.on('data', (chunk) => (answer += chunk.toString('latin1')));

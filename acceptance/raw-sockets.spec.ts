@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { call, runningProduct } from './product';
-import { answersIn, rawPlaces, talk, type Place } from './raw-socket';
+import { answersIn, proxyPlaces, rawPlaces, talk, type Place } from './raw-socket';
 import { startReceiver, type Receiver } from './receiver';
 
 const product = runningProduct();
@@ -9,7 +9,7 @@ const { baseUrl, adminKey } = product;
 const smuggled = `smuggled ${randomUUID()}`;
 
 let destination: Receiver;
-let places: Readonly<Record<string, Place>>;
+let places: Awaited<ReturnType<typeof rawPlaces>>;
 
 beforeAll(async () => {
   destination = await startReceiver();
@@ -17,11 +17,12 @@ beforeAll(async () => {
 });
 afterAll(() => destination.close());
 
-function behind(): string {
+function behind({ path, headers }: Place): string {
   const body = JSON.stringify({ type: 'private', name: smuggled, code: 'module.exports = 1' });
   return (
-    `GET /proxy/smuggled HTTP/1.1\r\nHost: a\r\n${places['/proxy']?.headers}\r\n` +
-    `POST /reactor-formulas HTTP/1.1\r\nHost: a\r\n${places.management?.headers}` +
+    `GET ${path}/smuggled HTTP/1.1\r\nHost: a\r\n${headers}\r\n` +
+    `GET /proxy/smuggled HTTP/1.1\r\nHost: a\r\n${places['/proxy'].headers}\r\n` +
+    `POST /reactor-formulas HTTP/1.1\r\nHost: a\r\n${places.management.headers}` +
     `Content-Length: ${body.length}\r\n\r\n${body}`
   );
 }
@@ -121,6 +122,7 @@ const hostile: [string, number, readonly [string, string, string, string], strin
   ['more headers than anybody needs', 431, post('x:\r\n'.repeat(2_100) + chunked, '0\r\n\r\n')],
   ['headers of 40 KB', 431, get(`Host: a\r\nX: ${'x'.repeat(40_000)}\r\n`)],
   ['a URL of 40 KB', 431, ['GET', `?${'x'.repeat(40_000)}`, 'Host: a\r\n', '']],
+  ['two types of content', 400, get('Host: a\r\nContent-Type: a/b\r\nContent-Type: c/d\r\n')],
   ['a fragment', 400, ['GET', '#x', 'Host: a\r\n', '']],
   ['a blank in the URL', 400, ['GET', '/a b', 'Host: a\r\n', '']],
   ['a tab in the URL', 400, ['GET', '/a\tb', 'Host: a\r\n', '']],
@@ -141,15 +143,15 @@ const hostile: [string, number, readonly [string, string, string, string], strin
   ['HTTP/0.9', 400, get('Host: a\r\n'), 'HTTP/0.9'],
 ];
 
-describe.each(['/proxy', '/react', 'management'])('at %s', (name) => {
-  const place = (): Place => places[name] ?? { path: '', headers: '' };
+describe.each([...proxyPlaces, '/react', 'management'] as const)('at %s', (name) => {
+  const place = (): Place => places[name];
 
   it.each(hostile)(
     '%s is refused, and nothing after it is served',
     async (_, status, [method, suffix, headers, body], version = 'HTTP/1.1') => {
       const { path, headers: keys } = place();
       const start = `${method} ${path}${suffix} ${version}\r\n`;
-      const text = await talk(baseUrl, `${start}${headers}${keys}\r\n${body}`, behind());
+      const text = await talk(place(), `${start}${headers}${keys}\r\n${body}`, behind(place()));
       const [answer, ...more] = answersIn(text);
       expect([answer?.status, more]).toEqual([status, []]);
       expect(answer?.head).toMatch(/^connection: close\r$/im);
@@ -165,18 +167,33 @@ describe.each(['/proxy', '/react', 'management'])('at %s', (name) => {
   it('no smuggled request was served', nothingWasSmuggled);
 });
 
-it.each([
-  ['an absolute target', 'GET http://a/proxy/raw', 400],
-  ['an absolute target of ours', `GET ${baseUrl}/proxy/raw`, 400],
-  ['an asterisk', 'OPTIONS *', 400],
-  ['a target without slash', 'GET proxy', 400],
-  ['CONNECT', 'CONNECT a:443', 405],
-  ['CONNECT to a path', 'CONNECT /proxy/raw', 405],
-  ['the preface of HTTP/2', 'PRI *', 400],
-])('%s is refused, and nothing behind it is served', async (_, start, status) => {
-  const text = await talk(baseUrl, `${start} HTTP/1.1\r\nHost: a\r\n\r\n`, behind());
-  expect(answersIn(text).map((answer) => answer.status)).toEqual([status]);
-  await nothingWasSmuggled();
+describe.each(['/proxy', 'a tunnel', 'a tunnel without TLS'] as const)('at %s', (name) => {
+  it.each([
+    ['an absolute target', 'GET http://a/proxy/raw', 400],
+    ['an absolute target of ours', `GET ${baseUrl}/proxy/raw`, 400],
+    ['an asterisk', 'OPTIONS *', 400],
+    ['a target without slash', 'GET proxy', 400],
+    ['CONNECT', 'CONNECT a:443', 405],
+    ['CONNECT to a path', 'CONNECT /proxy/raw', 405],
+    ['the preface of HTTP/2', 'PRI *', 400],
+  ])('%s is refused, and nothing behind it is served', async (_, start, status) => {
+    const place = places[name];
+    const text = await talk(place, `${start} HTTP/1.1\r\nHost: a\r\n\r\n`, behind(place));
+    expect(answersIn(text).map((answer) => answer.status)).toEqual([status]);
+    await nothingWasSmuggled();
+  });
+});
+
+it.each(proxyPlaces)('Connection that names Host is refused at %s', async (name) => {
+  const { path, headers } = places[name];
+  const named = 'Connection: host\r\n';
+  const text = await talk(
+    places[name],
+    `POST ${path} HTTP/1.1\r\nHost: a\r\n${headers}${named}\r\n`,
+    'GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n',
+  );
+  expect(answersIn(text)[0]?.status).toBe(400);
+  expect(destination.received).toEqual([]);
 });
 
 it.each([
@@ -187,11 +204,10 @@ it.each([
   ['SVC-PROXY-KEY twice', '/proxy/raw', 'SVC-PROXY-KEY: x\r\n'],
   ['SVC-PROXY-KEY in header and query', '/proxy/raw?svc-proxy-key=x', ''],
   ['svc-proxy-key twice in the query', '/proxy/raw?svc-proxy-key=x&svc-proxy-key=x', ''],
-  ['Connection that names Host', '/proxy/raw', 'Connection: host\r\n'],
   ['Connection that names Content-Type', '/reactor-formulas', 'Connection: content-type\r\n'],
   ['Connection that names a key', '/reactor-formulas', 'Connection: x, SVC-API-KEY\r\n'],
 ])('%s is refused at %s', async (_, path, header) => {
-  const keys = places['/proxy']?.headers ?? '';
+  const { headers: keys } = places['/proxy'];
   const text = await talk(
     baseUrl,
     `POST ${path} HTTP/1.1\r\nHost: a\r\n${keys}${header}\r\n`,
@@ -214,13 +230,14 @@ it.each([
   ['Proxy-Connection', 'keep-alive'],
   ['Proxy-Authorization', 'x'],
 ])('%s: %s harms nobody', async (name, value) => {
-  for (const { path, headers } of Object.values(places)) {
+  for (const place of Object.values(places)) {
+    const { path, headers } = place;
     const start = `POST ${path} HTTP/1.1\r\nHost: a\r\n${headers}${name}: ${value}\r\n`;
     await talk(
-      baseUrl,
+      place,
       `${start}${chunked}Connection: close\r\n\r\n2\r\n{}\r\n0\r\nX-Trailer: x\r\n\r\n`,
     );
-    await talk(baseUrl, `${start}Connection: upgrade, close\r\nContent-Length: 2\r\n\r\n{}`);
+    await talk(place, `${start}Connection: upgrade, close\r\nContent-Length: 2\r\n\r\n{}`);
   }
   expect((await call('GET', `${baseUrl}/health/live`)).status).toBe(200);
   const seen = destination.received.map(({ headers }) => headers[name.toLowerCase()]);

@@ -1,9 +1,8 @@
 import { runningProduct } from './product';
-import { answersIn, rawPlaces, talk } from './raw-socket';
+import { answersIn, proxyPlaces, rawPlaces, talk, type Place } from './raw-socket';
 import { startReceiver, type Receiver } from './receiver';
 
 const product = runningProduct();
-const { baseUrl } = product;
 let destination: Receiver;
 let places: Awaited<ReturnType<typeof rawPlaces>>;
 
@@ -15,10 +14,12 @@ afterAll(() => destination.close());
 
 const chunked = 'Transfer-Encoding: chunked\r\n';
 
-describe('an unusual but unambiguous request is served', () => {
+describe.each(proxyPlaces)('at %s an unusual but unambiguous request is served', (name) => {
   const last = 'Connection: close\r\n';
-  const at = (method: string, headers: string, body = ''): string =>
-    `${method} /proxy/raw HTTP/1.1\r\nHost: a\r\n${places['/proxy'].headers}${headers}\r\n${body}`;
+  const at = (method: string, headers: string, body = ''): string => {
+    const { path, headers: keys } = places[name];
+    return `${method} ${path} HTTP/1.1\r\nHost: a\r\n${keys}${headers}\r\n${body}`;
+  };
 
   afterEach(() => {
     destination.received.length = 0;
@@ -71,28 +72,38 @@ describe('an unusual but unambiguous request is served', () => {
       () => [at('POST', `Expect: 100-Continue\r\nContent-Length: 2\r\n${last}`, 'ab')],
     ],
   ])('%s', async (_, body, parts) => {
-    const answers = answersIn(await talk(baseUrl, ...parts()));
+    const answers = answersIn(await talk(places[name], ...parts()));
     expect(answers.map(({ status }) => status)).toEqual([200]);
     expect(destination.received.map((request) => request.body)).toEqual([body]);
   });
 
   it('pipelined requests, with answers in their order', async () => {
-    const list = `GET /reactor-formulas HTTP/1.1\r\nHost: a\r\n${places.management.headers}\r\n`;
-    const text = await talk(
-      baseUrl,
-      at('POST', 'Content-Length: 2\r\n', '{}') +
-        list +
-        at('GET', '') +
-        `GET /nowhere HTTP/1.1\r\nHost: a\r\n${places.management.headers}\r\n` +
-        at('GET', last),
-    );
-    const answers = answersIn(text);
-    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 404, 200]);
+    const climbing = at('GET', '').replace(places[name].path, `${places[name].path}/%2e%2e/b`);
+    const requests = [at('POST', 'Content-Length: 2\r\n', '{}'), climbing, at('GET', last)];
+    const answers = answersIn(await talk(places[name], requests.join('')));
+    expect(answers.map(({ status }) => status)).toEqual([200, 400, 200]);
   });
 
   it('an offer of h2c, without reading what follows it as a request', async () => {
     const offer = at('GET', 'Connection: Upgrade\r\nUpgrade: h2c\r\n');
-    expect(answersIn(await talk(baseUrl, offer + at('GET', '') + at('GET', last)))).toHaveLength(1);
+    expect(
+      answersIn(await talk(places[name], offer + at('GET', '') + at('GET', last))),
+    ).toHaveLength(1);
     expect(destination.received).toHaveLength(1);
   });
+});
+
+it('pipelined requests to a proxy and to the management API get their answers in their order', async () => {
+  const get = (path: string, { headers }: Place): string =>
+    `GET ${path} HTTP/1.1\r\nHost: a\r\n${headers}\r\n`;
+  const { management, '/proxy': proxy } = places;
+  const text = await talk(
+    proxy,
+    get(proxy.path, proxy) +
+      get('/reactor-formulas', management) +
+      get(proxy.path, proxy) +
+      get('/nowhere', management) +
+      get(proxy.path, { ...proxy, headers: `${proxy.headers}Connection: close\r\n` }),
+  );
+  expect(answersIn(text).map(({ status }) => status)).toEqual([200, 200, 200, 404, 200]);
 });
