@@ -6,6 +6,7 @@ import { Tickets, UsedTickets } from '@glovebox/dry-runs';
 import {
   createEgress,
   egressPolicyOf,
+  ownServicesAt,
   hopMarkerOf,
   ownNamesBy,
   type Egress,
@@ -132,9 +133,7 @@ export async function createGatewayContext(
     config.MANAGEMENT_URL,
     ...config.RUNNER_URLS,
     ...(config.TRACE_OTLP_URL === undefined ? [] : [config.TRACE_OTLP_URL]),
-    `${config.HOST}:${config.PORT}`,
-    `${config.HOST}:${config.OPS_PORT}`,
-    ...(config.FORWARD_PORT ? [`${config.HOST}:${config.FORWARD_PORT}`] : []),
+    ...ownServicesAt(config.HOST, [config.PORT, config.OPS_PORT, config.FORWARD_PORT ?? 0]),
   ]);
   const stores = await connectStores({
     app: 'gateway',

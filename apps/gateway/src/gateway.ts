@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { closeServer, readiness, startOpsServer, type Service } from '@glovebox/service-host';
 import { watchSchema } from '@glovebox/stores';
 import type { GatewayConfig } from './config';
@@ -13,6 +14,14 @@ interface Gateway extends Service {
   readonly server: Server;
   /** Null unless FORWARD_PORT is set. */
   readonly forwardServer: Server | null;
+  readonly ports: Ports;
+}
+
+/** Where the process listens, also where the system has chosen. */
+interface Ports {
+  readonly port: number;
+  readonly ops: number;
+  readonly forwardPort: number | undefined;
 }
 
 /** The whole process but its signals: ops port, schema, context, definitions, public port. */
@@ -32,18 +41,21 @@ export async function startGateway(config: GatewayConfig, parts: GatewayParts): 
   await schema.known();
   ctx = await createGatewayContext(config, parts, schema);
   server = createGatewayServer(ctx);
-  const { FORWARD_PORT: forwardPort } = config;
-  const forwardServer = forwardPort === undefined ? null : createForwardServer(ctx);
+  const forwardServer = config.FORWARD_PORT === undefined ? null : createForwardServer(ctx);
   await ctx.sealer.requireMasterKeys();
   await ctx.definitions.start();
+  ctx.egress.addOwnServices(config.HOST, [ops.port]);
   // The process is ready once its public port listens, so that comes last.
-  if (forwardServer) await listen(forwardServer, forwardPort, config.HOST);
-  await listen(server, config.PORT, config.HOST);
-  ctx.logger.info({ port: config.PORT, forwardPort }, 'listening');
+  const forwardPort = forwardServer
+    ? await listen(ctx, forwardServer, config.FORWARD_PORT)
+    : undefined;
+  const ports = { port: await listen(ctx, server, config.PORT), ops: ops.port, forwardPort };
+  ctx.logger.info(ports, 'listening');
   return {
     ctx,
     server,
     forwardServer,
+    ports,
     stopDelayMs: config.STOP_DELAY_MS,
     async stop() {
       const closed = [server, ...(forwardServer ? [forwardServer] : [])].map((each) =>
@@ -57,7 +69,14 @@ export async function startGateway(config: GatewayConfig, parts: GatewayParts): 
   };
 }
 
-async function listen(server: Server, port: number | undefined, host: string): Promise<void> {
-  server.listen(port, host);
+async function listen(
+  { config, egress }: GatewayContext,
+  server: Server,
+  wanted: number | undefined,
+): Promise<number> {
+  server.listen(wanted, config.HOST);
   await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  egress.addOwnServices(config.HOST, [port]);
+  return port;
 }

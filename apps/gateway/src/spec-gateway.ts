@@ -19,7 +19,6 @@ import { stopService } from '@glovebox/service-host';
 import {
   enterTenant,
   createTestDatabase,
-  freePort,
   startDestination,
   rewriteDefinition,
   startRedis,
@@ -35,8 +34,8 @@ export async function startSpecGateway(environment: Record<string, string> = {})
   const management = await startDestination();
   const keyRing = `1:${randomBytes(32).toString('base64')}`;
   const config = loadGatewayConfig({
-    PORT: String(await freePort()),
-    OPS_PORT: String(await freePort()),
+    PORT: '0',
+    OPS_PORT: '0',
     DATABASE_URL: testDatabase.dataUrl,
     REDIS_URL: redis.url,
     KEY_RING: keyRing,
@@ -54,9 +53,8 @@ export async function startSpecGateway(environment: Record<string, string> = {})
     stopping: stopping.signal,
     writeAccessLog: (lines) => accessLog.push(lines),
   });
-  const { ctx } = gateway;
+  const { ctx, ports } = gateway;
   let stopped: Promise<void> | undefined;
-  const port = config.PORT;
 
   const tenantId = randomUUID();
   const ring = parseKeyRing(keyRing);
@@ -81,9 +79,10 @@ export async function startSpecGateway(environment: Record<string, string> = {})
     ctx,
     server: gateway.server,
     forwardServer: gateway.forwardServer,
-    port,
-    url: `http://127.0.0.1:${port}`,
-    opsUrl: `http://127.0.0.1:${config.OPS_PORT}`,
+    port: ports.port,
+    ports,
+    url: `http://127.0.0.1:${ports.port}`,
+    opsUrl: `http://127.0.0.1:${ports.ops}`,
     tenantId,
     /** The chunks written to the access log. */
     accessLog,

@@ -2,7 +2,7 @@ import { Inject } from '@nestjs/common';
 import { CallLog } from '@glovebox/calls';
 import type { KeyUses } from '@glovebox/database';
 import type { DefinitionConnection } from '@glovebox/definitions';
-import { createEgress, egressPolicyOf, type Egress } from '@glovebox/egress';
+import { createEgress, egressPolicyOf, ownServicesAt, type Egress } from '@glovebox/egress';
 import { createRateLimit, type RateLimit } from '@glovebox/rates';
 import type { KeyHash, KeyRing, Sealer } from '@glovebox/seal';
 import {
@@ -90,9 +90,7 @@ export async function createManagementContext(
   const egressPolicy = egressPolicyOf(config, [
     url,
     ...redisServices(config),
-    `${config.HOST}:${config.PORT}`,
-    `${config.HOST}:${config.OPS_PORT}`,
-    ...(config.CONSOLE_PORT ? [`${config.HOST}:${config.CONSOLE_PORT}`] : []),
+    ...ownServicesAt(config.HOST, [config.PORT, config.OPS_PORT, config.CONSOLE_PORT ?? 0]),
   ]);
   const onIdleError = onFault('an idle connection to Postgres broke');
   const dataSource = createDataSource({

@@ -1,4 +1,5 @@
 import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import {
   closeServer,
   createLogger,
@@ -13,6 +14,10 @@ import { loadManagementConfig } from './config';
 import { createManagementContext, type ManagementContext } from './context';
 import { listenForConsole } from './console/console-server';
 import { managementReadiness } from './health';
+
+/** Where a server listens, also where the system has chosen. */
+const portOf = (server: Server | undefined): number | undefined =>
+  (server?.address() as AddressInfo | undefined)?.port;
 
 void runService({
   logger: createLogger({ app: 'management-api', level: 'info' }),
@@ -43,8 +48,14 @@ void runService({
     server.requestTimeout = 60_000;
     server.headersTimeout = 20_000;
     server.keepAliveTimeout = 75_000;
-    ctx.logger.info({ port: config.PORT }, 'listening');
     const consoleServer = await listenForConsole(app, config);
+    const [port, consolePort] = [server, consoleServer].map((each) => portOf(each));
+    const ports = { port, ops: ops.port, consolePort };
+    ctx.egress.addOwnServices(
+      config.HOST,
+      Object.values(ports).filter((each) => each !== undefined),
+    );
+    ctx.logger.info(ports, 'listening');
     return {
       stopDelayMs: config.STOP_DELAY_MS,
       async stop() {

@@ -3,6 +3,7 @@ import type { DefinitionConnection } from '@glovebox/definitions';
 import {
   createEgress,
   egressPolicyOf,
+  ownServicesAt,
   hopMarkerOf,
   ownNamesBy,
   type Egress,
@@ -74,7 +75,7 @@ export async function createWorkerContext(
     databaseUrl,
     ...redisServices(config),
     ...config.RUNNER_URLS,
-    `${config.HOST}:${config.OPS_PORT}`,
+    ...ownServicesAt(config.HOST, [config.OPS_PORT]),
   ]);
   const stores = await connectStores({
     app: 'worker',

@@ -21,10 +21,11 @@ void runService({
     });
     await schema.known();
     ctx = await createWorkerContext(config, schema);
+    ctx.egress.addOwnServices(config.HOST, [ops.port]);
     await ctx.sealer.requireMasterKeys();
     await ctx.definitions.start();
     const worker = await startWorker(ctx);
-    ctx.logger.info({}, 'consuming');
+    ctx.logger.info({ ops: ops.port }, 'consuming');
     return {
       async stop() {
         await worker.stop();

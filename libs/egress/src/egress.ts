@@ -6,7 +6,7 @@ import { dial, type DialTarget } from './dial';
 import { lookUp, type LookUpTarget } from './names/look-up';
 import { LookUps } from './names/shared-look-ups';
 import { OwnServices } from './own-services';
-import type { EgressPolicy } from './policy';
+import { ownServicesAt, readOwnService, type EgressPolicy } from './policy';
 import { post, type Post, type PostAnswer } from './post';
 import { ownNamesBy, resolveName } from './names/resolve';
 import { SystemNames } from './names/system-names';
@@ -34,6 +34,8 @@ export interface Egress {
   lookUp(target: LookUpTarget): Promise<readonly string[]>;
   /** Sends one POST, such as a webhook. */
   post(url: string, message: Post): Promise<PostAnswer>;
+  /** Reaches none of these ports of ours from now on. */
+  addOwnServices(host: string, ports: readonly number[]): void;
 }
 
 export interface EgressParts {
@@ -59,5 +61,11 @@ export function createEgress(
     connect: (target) => dial(rules, target, 'refused'),
     lookUp: (target) => lookUp(rules, target),
     post: (url, message) => post(rules, url, message),
+    addOwnServices(host, ports) {
+      const services = ownServicesAt(host, ports).flatMap((entry, at) =>
+        readOwnService(entry, at + 1),
+      );
+      for (const service of services) rules.own.add(service);
+    },
   };
 }

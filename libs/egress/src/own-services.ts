@@ -50,8 +50,8 @@ const freshMs = 10_000;
 
 /** Knows our own addresses: as they were written, or as their names now resolve. */
 export class OwnServices {
-  readonly #ranges: readonly AddressRange[];
-  readonly #names: ReadonlyArray<{ readonly name: string; readonly port: number }>;
+  readonly #ranges: AddressRange[] = [];
+  readonly #names: { readonly name: string; readonly port: number }[] = [];
   readonly #resolved = new Map<string, readonly string[]>();
   #machine: ReadonlySet<string> = addressesOfThisMachine();
   #freshUntil = 0;
@@ -61,8 +61,14 @@ export class OwnServices {
     services: readonly OwnService[],
     private readonly lookUp: (name: string) => Promise<readonly string[]>,
   ) {
-    this.#ranges = services.flatMap((service) => ('range' in service ? [service.range] : []));
-    this.#names = services.flatMap((service) => ('name' in service ? [service] : []));
+    for (const service of services) this.add(service);
+  }
+
+  /** The addresses of a name are looked up before the next connection. */
+  add(service: OwnService): void {
+    if ('range' in service) this.#ranges.push(service.range);
+    else this.#names.push(service);
+    this.#freshUntil = 0;
   }
 
   /** Uses the addresses known so far. Await refresh() before a connection. */

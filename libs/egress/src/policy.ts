@@ -59,19 +59,25 @@ export function parseEgressPolicy(settings: EgressSettings): EgressPolicy {
       );
     }),
     allowHttp: settings.allowHttp,
-    ownServices: settings.ownServices.flatMap((entry, at) => {
-      const service = parseOwnService(entry);
-      // Not shown: the entry may be a connection string with a password in it.
-      if (service === 'unreadable') {
-        throw new Error(`own services: entry ${at + 1} is neither host:port nor a URL with a port`);
-      }
-      return service === 'not on the network' ? [] : [service];
-    }),
+    ownServices: settings.ownServices.flatMap((entry, at) => readOwnService(entry, at + 1)),
     dnsServers: settings.dnsServers.map((server) => {
       if (isNameServer(server)) return server;
       throw new Error(`EGRESS_DNS: "${server}" is not ip or ip:port`);
     }),
   };
+}
+
+/** Our own services at these ports. 0: the system chooses it, and the app adds it then. */
+export const ownServicesAt = (host: string, ports: readonly number[]): string[] =>
+  ports.filter((port) => port > 0).map((port) => `${host}:${port}`);
+
+export function readOwnService(entry: string, nth: number): OwnService[] {
+  const service = parseOwnService(entry);
+  // Not shown: the entry may be a connection string with a password in it.
+  if (service === 'unreadable') {
+    throw new Error(`own services: entry ${nth} is neither host:port nor a URL with a port`);
+  }
+  return service === 'not on the network' ? [] : [service];
 }
 
 /** named: EGRESS_ALLOW lists this address and port, which then also allows plain http. */

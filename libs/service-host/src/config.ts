@@ -108,7 +108,8 @@ export const integer = (doc: string, fallback: number, range: Range): Setting<nu
 });
 
 export const port = (doc: string, fallback: number): Setting<number> => {
-  const { range: _, ...setting } = integer(doc, fallback, { min: 0, max: 65_535 });
+  const free = `${doc}; 0: any free port, which the log tells`;
+  const { range: _, ...setting } = integer(free, fallback, { min: 0, max: 65_535 });
   return setting;
 };
 

@@ -4,13 +4,12 @@ import { connect as connectTcp, type AddressInfo, type Socket } from 'node:net';
 import { connect as connectTls, type ConnectionOptions, type TLSSocket } from 'node:tls';
 import { createAuthority as createForwardAuthority } from '@glovebox/certificates';
 import type { ProxyDefinition } from '@glovebox/definitions';
-import { createAuthority, freePort, waitFor } from '@glovebox/testing';
+import { createAuthority, waitFor } from '@glovebox/testing';
 import { startSpecGateway } from '../spec-gateway';
 
 /** Starts a gateway that also serves forward mode, for a tenant that has an authority. */
 export async function startSpecForward(environment: Record<string, string> = {}) {
-  const forwardPort = await freePort();
-  const gateway = await startSpecGateway({ FORWARD_PORT: String(forwardPort), ...environment });
+  const gateway = await startSpecGateway({ FORWARD_PORT: '0', ...environment });
   const authority = createForwardAuthority('authority of a tenant');
   const { forwardServer } = gateway;
   const { forwardPort } = gateway.ports;

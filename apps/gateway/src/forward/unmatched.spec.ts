@@ -58,7 +58,7 @@ describe('with forward_unmatched tunnel', () => {
       const client = await sendConnect(spec.forwardPort, target, key);
       expect([target, await client.done()]).toEqual([target, expect.stringMatching(/ 403 /)]);
     }
-    for (const port of [spec.port, spec.forwardPort]) {
+    for (const port of Object.values(spec.ports)) {
       const client = await sendConnect(spec.forwardPort, `127.0.0.1:${port}`, key);
       expect(await client.done()).toMatch(/ 403 /);
     }
