@@ -1,13 +1,15 @@
 import { once } from 'node:events';
 import { Agent, request as httpRequest, type IncomingMessage } from 'node:http';
-import { connect, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { waitFor } from '@glovebox/testing';
-import { startSpecGateway, type SpecGateway } from '../spec-gateway';
+import { startSpecForward, type SpecForward } from '../forward/spec-forward';
+import { connectionNames, openEntries, type Entries, type Entry } from '../spec-entries';
 import { startRawServer, type RawServer } from '../spec-sockets';
 
 type Behaviour = (socket: Socket, request: string) => void;
 
-let gateway: SpecGateway;
+let gateway: SpecForward;
+let entries: Entries;
 let key: string;
 let raw: RawServer;
 const requests: string[] = [];
@@ -15,7 +17,7 @@ let behave: Behaviour;
 const proxyKeys = new Map<number, string>();
 
 beforeAll(async () => {
-  gateway = await startSpecGateway({ BODY_IDLE_MS: '400' });
+  gateway = await startSpecForward({ BODY_IDLE_MS: '400' });
   key = await gateway.application(['token:use']);
   const unanswered = new WeakMap<Socket, string>();
   raw = await startRawServer((socket, _, chunk) => {
@@ -29,6 +31,7 @@ beforeAll(async () => {
   for (const timeoutMs of [300, 2_000, 5_000]) {
     proxyKeys.set(timeoutMs, await gateway.proxy(raw.url, { timeoutMs }));
   }
+  entries = await openEntries(gateway, raw.url);
 });
 
 afterAll(async () => {
@@ -82,6 +85,20 @@ async function call(proxyKey: string, sent: Sent = {}): Promise<Outcome> {
     headers: headersFor(proxyKey, sent.headers),
   });
   outgoing.end(sent.body);
+  return outcomeOf(outgoing);
+}
+
+async function callBy({ call: open, target, keys }: Entry): Promise<Outcome> {
+  const { socket } = await open('');
+  const headers = keys
+    .trim()
+    .split('\r\n')
+    .map((line) => line.split(': '));
+  const outgoing = httpRequest({
+    ...{ path: target('/'), headers: Object.fromEntries(headers) as Record<string, string> },
+    createConnection: () => socket,
+  });
+  outgoing.end();
   return outcomeOf(outgoing);
 }
 
@@ -211,7 +228,7 @@ describe('a call gets 504 destination_timeout', () => {
   });
 });
 
-describe('half an answer is never taken for a whole one', () => {
+describe.each(connectionNames)('half an answer %s is never taken for a whole one', (name) => {
   const head = 'HTTP/1.1 200 OK\r\n';
   const chunked = `${head}Transfer-Encoding: chunked\r\n\r\n`;
   it.each<[string, Behaviour]>([
@@ -232,27 +249,27 @@ describe('half an answer is never taken for a whole one', () => {
     ['stops before the last chunk', says(`${chunked}4\r\n1234\r\n`)],
     ['says trailers for ever', floods(`${chunked}4\r\n1234\r\n0\r\n`, 'A: b\r\n')],
   ])('when it comes from a destination that %s', async (_, behaviour) => {
-    const { proxyKey } = destination(behaviour);
-    expect(await call(proxyKey)).toMatchObject({ whole: false });
+    destination(behaviour);
+    expect(await callBy(entries[name])).toMatchObject({ whole: false });
     await waitFor(isEveryConnectionClosed);
   });
+});
 
-  it('by a caller of HTTP/1.0 either, which sees a reset and not an end', async () => {
-    const { proxyKey } = destination((socket) => {
-      socket.write(`${head}\r\n1234`);
+it.each(['at /proxy', 'in a tunnel without TLS'] as const)(
+  'half an answer %s is not taken for a whole one by a caller of HTTP/1.0 either, which sees a reset and not an end',
+  async (name) => {
+    destination((socket) => {
+      socket.write('HTTP/1.1 200 OK\r\n\r\n1234');
       setTimeout(() => socket.resetAndDestroy(), 50);
     });
-    const socket = connect(gateway.port, '127.0.0.1');
-    socket.write(
-      `GET /proxy HTTP/1.0\r\nSVC-API-KEY: ${key}\r\nSVC-PROXY-KEY: ${proxyKey}\r\n\r\n`,
-    );
-    socket.resume();
+    const { call: open, target, keys } = entries[name];
+    const { socket } = await open(`GET ${target('/')} HTTP/1.0\r\n${keys}\r\n`);
     const ended = await new Promise((resolve) => {
       socket.on('end', () => resolve('end')).on('error', (error) => resolve(error));
     });
     expect(ended).toMatchObject({ code: 'ECONNRESET' });
-  });
-});
+  },
+);
 
 describe('an odd but whole answer', () => {
   const head = 'HTTP/1.1 200 OK\r\n';
