@@ -36,13 +36,11 @@ export class BundlesService {
     const id = requireHash(sha256);
     requireBytes(code, bundleMax, 'A text of code');
     if (codeHash(code) !== sha256) throw invalid({ code: ['has another SHA-256 than the path'] });
-    checkCode(code, 'code', offeredNames(this.ctx.config));
     const { tenantId } = actor.principal;
-    const text = await this.ctx.sealer.seal(codePlace(tenantId, id), code);
-    return this.#change(actor, id, 'code.upload', async (sql) => {
-      const held = (await hold(sql, tenantId, id)) ?? (await this.#insert(sql, tenantId, id, text));
-      return { sha256, held_until: held.toISOString() };
-    });
+    const held =
+      (await this.#change(actor, id, 'code.upload', (sql) => hold(sql, tenantId, id))) ??
+      (await this.#store(actor, id, code));
+    return { sha256, held_until: held.toISOString() };
   }
 
   async putMap(actor: Actor, sha256: string, map: string): Promise<{ sha256: string }> {
@@ -57,13 +55,17 @@ export class BundlesService {
     const place = codePlace(tenantId, id, 'map');
     const sealed = await this.ctx.sealer.seal(place, JSON.stringify(read));
     return this.#change(actor, id, 'code.map', async (sql) => {
-      await requireRoom(sql, tenantId, sealed.length);
-      const known = await sql.query(
-        `UPDATE code_texts SET map = $3
-         WHERE tenant_id = $1 AND id = $2 AND held_until IS NOT NULL RETURNING id`,
-        [tenantId, id, sealed],
+      const [text] = await sql.query<{ bytes: number; waits: boolean }>(
+        `SELECT octet_length(text) AS bytes, held_until > now() AS waits FROM code_texts
+         WHERE tenant_id = $1 AND id = $2 AND held_until IS NOT NULL FOR UPDATE`,
+        [tenantId, id],
       );
-      if (known.length === 0) throw notFound('text of code');
+      if (!text) throw notFound('text of code');
+      const { bytes, waits } = text;
+      await requireRoom(sql, tenantId, { id, bytes: bytes + sealed.length, waits });
+      await sql.query('UPDATE code_texts SET map = $3 WHERE tenant_id = $1 AND id = $2', [
+        ...[tenantId, id, sealed],
+      ]);
       return { sha256 };
     });
   }
@@ -79,17 +81,20 @@ export class BundlesService {
     return { sha256, code };
   }
 
-  async #insert(sql: Sql, tenantId: string, id: string, text: Buffer): Promise<Date> {
-    await requireRoom(sql, tenantId, text.length);
-    const [row] = await sql.query<{ until: Date }>(
-      `INSERT INTO code_texts (tenant_id, id, text, last_in_force_at, held_until)
-       VALUES ($1, $2, $3, '-infinity', now() + interval '1 hour') RETURNING held_until AS until`,
-      [tenantId, id, text],
+  /** The check holds up the process. A text that is there has passed it. */
+  async #store(actor: Actor, id: string, code: string): Promise<Date> {
+    checkCode(code, 'code', offeredNames(this.ctx.config));
+    const { tenantId } = actor.principal;
+    const text = await this.ctx.sealer.seal(codePlace(tenantId, id), code);
+    return this.#change(
+      actor,
+      id,
+      'code.upload',
+      async (sql) => (await hold(sql, tenantId, id)) ?? insert(sql, tenantId, id, text),
     );
-    return row?.until ?? new Date();
   }
 
-  /** One upload of a tenant at a time, so that two cannot take the same room. */
+  /** One upload of a tenant at a time, so that two cannot take the same room. Undefined: none was. */
   async #change<Result>(
     { principal: { tenantId, actorId }, traceId }: Actor,
     id: string,
@@ -104,6 +109,7 @@ export class BundlesService {
         [tenantId],
       );
       const result = await work(sql);
+      if (result === undefined) return result;
       const line = { operation, entityType: 'code', entityId: id, outcome: 'success' } as const;
       await record(sql, { tenantId, actorId, traceId, ...line });
       return result;
@@ -121,8 +127,30 @@ function requireBytes(text: string, bytesMax: number, what: string): void {
   throw new Problem('payload_too_large', { detail: `${what} is limited to ${bytesMax} bytes.` });
 }
 
-/** A text that is there stays for another hour, unless something refers to it anyway. */
+async function insert(sql: Sql, tenantId: string, id: string, text: Buffer): Promise<Date> {
+  await requireRoom(sql, tenantId, { id, bytes: text.length, waits: true });
+  const [row] = await sql.query<{ until: Date }>(
+    `INSERT INTO code_texts (tenant_id, id, text, last_in_force_at, held_until)
+     VALUES ($1, $2, $3, '-infinity', now() + interval '1 hour') RETURNING held_until AS until`,
+    [tenantId, id, text],
+  );
+  return row?.until ?? new Date();
+}
+
+/**
+ * A text that is there stays for another hour, unless something refers to it anyway. It waits then,
+ * and needs room as a new one does.
+ */
 async function hold(sql: Sql, tenantId: string, id: string): Promise<Date | undefined> {
+  const [text] = await sql.query<{ bytes: number; isNamed: boolean }>(
+    `SELECT octet_length(text) + coalesce(octet_length(map), 0) AS bytes,
+       last_in_force_at = 'infinity' AS "isNamed"
+     FROM code_texts WHERE tenant_id = $1 AND id = $2`,
+    [tenantId, id],
+  );
+  if (!text) return undefined;
+  const { bytes, isNamed } = text;
+  if (!isNamed) await requireRoom(sql, tenantId, { id, bytes, waits: true });
   const [row] = await sql.query<{ until: Date }>(
     `UPDATE code_texts SET held_until = CASE
        WHEN last_in_force_at = 'infinity' THEN coalesce(held_until, now())
@@ -133,7 +161,19 @@ async function hold(sql: Sql, tenantId: string, id: string): Promise<Date | unde
   return row?.until;
 }
 
-async function requireRoom(sql: Sql, tenantId: string, bytes: number): Promise<void> {
+/** A text as it will be. `waits`: nothing names it. */
+interface Taking {
+  readonly id: string;
+  readonly bytes: number;
+  readonly waits: boolean;
+}
+
+/** Refuses a text for which the other texts of the tenant leave no room. */
+async function requireRoom(
+  sql: Sql,
+  tenantId: string,
+  { id, bytes, waits }: Taking,
+): Promise<void> {
   const [row] = await sql.query<{ texts: string; unused: string; all: string }>(
     `SELECT count(*) FILTER (WHERE is_unused) AS texts,
        coalesce(sum(bytes) FILTER (WHERE is_unused), 0) AS unused,
@@ -141,11 +181,12 @@ async function requireRoom(sql: Sql, tenantId: string, bytes: number): Promise<v
      FROM (
        SELECT octet_length(text) + coalesce(octet_length(map), 0) AS bytes,
          held_until > now() AS is_unused
-       FROM code_texts WHERE tenant_id = $1 AND held_until IS NOT NULL) uploaded`,
-    [tenantId],
+       FROM code_texts WHERE tenant_id = $1 AND id <> $2 AND held_until IS NOT NULL) uploaded`,
+    [tenantId, id],
   );
   const { texts, unused, all } = row ?? { texts: 0, unused: 0, all: 0 };
-  if (Number(texts) >= unusedTextsMax || Number(unused) + bytes > unusedBytesMax) {
+  const areTooMany = Number(texts) >= unusedTextsMax || Number(unused) + bytes > unusedBytesMax;
+  if (waits && areTooMany) {
     throw new Problem('conflict', {
       detail:
         `At most ${unusedTextsMax} texts of ${unusedBytesMax} bytes may wait for a resource that ` +

@@ -107,6 +107,46 @@ describe('an upload', () => {
     expect(await answerTo('after an hour')).toBe(200);
   });
 
+  it('of a text that is there is not checked again', async () => {
+    const code = 'module.exports = (';
+    const row = [api.tenant.tenant_id, codeIdOf(codeHash(code))];
+    await api.admin.query(
+      `INSERT INTO code_texts (tenant_id, id, text, last_in_force_at, held_until)
+       VALUES ($1, $2, 'checked when it was stored', '-infinity', now() + interval '1 minute')`,
+      row,
+    );
+    expect((await put(`/code/${codeHash(code)}`, { code })).status).toBe(200);
+    await clear();
+    expect((await put(`/code/${codeHash(code)}`, { code })).status).toBe(422);
+  });
+
+  it('of a text whose hour is over needs room like a new one, and of one that waits needs none', async () => {
+    const { code, sha256 } = bundleOf('again');
+    expect((await put(`/code/${sha256}`, { code })).status).toBe(200);
+    await fill(499, 1, true);
+    expect((await put(`/code/${sha256}`, { code })).status).toBe(200);
+    await api.admin.query(
+      `UPDATE code_texts SET held_until = now() - interval '1 s' WHERE id = $1`,
+      [codeIdOf(sha256)],
+    );
+    await fill(1, 1, true);
+    expect((await put(`/code/${sha256}`, { code })).status).toBe(409);
+    await clear();
+  });
+
+  it('of a map is taken where 500 texts wait, and counts in place of the one that it replaces', async () => {
+    const sha256 = await uploaded('full');
+    await fill(499, 1, true);
+    expect((await put(`/code/${sha256}/map`, { map })).status).toBe(200);
+    await clear();
+    const large = JSON.stringify({ version: 3, sources: [], mappings: 'A'.repeat(1_500_000) });
+    const mapped = await uploaded('mapped anew');
+    await fill(62, 1024 * 1024, true);
+    expect((await put(`/code/${mapped}/map`, { map: large })).status).toBe(200);
+    expect((await put(`/code/${mapped}/map`, { map: large })).status).toBe(200);
+    await clear();
+  });
+
   it('is refused beyond the bytes that a tenant has, waiting and in all', async () => {
     // Compressed, so that a spec writes no 256 MiB.
     await api.admin.query('ALTER TABLE code_texts ALTER COLUMN text SET STORAGE EXTENDED');
