@@ -2,7 +2,6 @@ import { Glovebox } from '@glovebox/client';
 import { connectionOf, type Asked, type Connection } from './connection';
 import { failureOf } from './failure-of-call';
 import type { Interruptions } from './interruptions';
-import { patientFetch } from './patient-fetch';
 import { Terminal } from './terminal';
 
 /** The options that each command has. */
@@ -26,17 +25,19 @@ export interface Context {
   /** An error for a person at the terminal, where it is none of the program itself. */
   explained(error: unknown): unknown;
   /** Calls with the key that manages. They end with the program, or by another signal. */
-  api(signal?: AbortSignal): Glovebox;
-  /** The same, and answers may take as long as the call allows. */
-  patientApi(): Glovebox;
+  api(signal?: AbortSignal, fetch?: typeof globalThis.fetch): Glovebox;
   /** Calls with the key that uses tokens and runs reactors. */
   callerApi(): Glovebox;
 }
 
 const retries = 3;
 
-export const callsWith = (key: string, url: string, signal: AbortSignal): Glovebox =>
-  new Glovebox({ url, key, signal, retries });
+export const callsWith = (
+  key: string,
+  url: string,
+  signal: AbortSignal,
+  fetch = globalThis.fetch,
+): Glovebox => new Glovebox({ url, key, signal, retries, fetch });
 
 export function contextOf(
   { json = false, color, ...asked }: GlobalOptions,
@@ -57,12 +58,8 @@ export function contextOf(
     asked,
     connection: connect,
     explained: (error) => failureOf(error, () => connect().url, signal),
-    api: (until = signal) => callsWith(connect().managementKey(), connect().managementUrl, until),
-    patientApi: () =>
-      new Glovebox({
-        ...{ url: connect().managementUrl, key: connect().managementKey(), signal, retries },
-        fetch: patientFetch,
-      }),
+    api: (until = signal, fetch) =>
+      callsWith(connect().managementKey(), connect().managementUrl, until, fetch),
     callerApi: () => callsWith(connect().privateKey(), connect().url, signal),
   };
 }

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Context } from '../context';
 import { Failure, usage } from '../failure';
 import { Inspection, type InspectOptions } from '../inspector/inspection';
+import { patientFetch } from '../inspector/patient-fetch';
 import { FolderWatch } from '../project/folder-watch';
 import { readNamed, readText } from '../project/own-files';
 import { findProject, projectFile, readResource } from '../project/project';
@@ -65,7 +66,7 @@ function runOf(
   inspection: Inspection | undefined,
 ): Run {
   const { cwd, env, terminal } = context;
-  const api = inspection ? context.patientApi() : context.api();
+  const api = context.api(context.signal, inspection && patientFetch);
   const trials = new Trials(root, env, api, inspection);
   const { kind } = readResource(root, slug);
   const folder = kind === 'reactor' ? `reactors/${slug}` : `proxies/${slug}`;
