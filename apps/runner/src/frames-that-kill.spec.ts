@@ -37,6 +37,8 @@ afterAll(async () => {
 const atOnce = 4;
 const other = 'module.exports = () => ({})';
 const types = Array.from({ length: 18 }, (_, type) => type);
+/** LOAD, INVOKE, RPCRES, CANCEL and PING are refused as HELLO is: a sandbox sends none of them. */
+const sandboxTypes = types.filter((type) => ![3, 5, 8, 10, 11].includes(type));
 
 /** A head that fits every type. `run` is the run in flight. */
 const good = `'{"run":1,"id":1,"ok":true,"kind":"returned","method":"svc.tokenize","level":"info"}'`;
@@ -95,7 +97,7 @@ describe.each(Object.entries(frames))('frames of every type with %s', (_, [head,
   it('from a sandbox end that sandbox at most', async () => {
     const neighbour = startNeighbour();
     const code = `${writer} module.exports = ({ args }) => say(raw(args.type, ${head}, ${value}))`;
-    const outcomes = fewAtOnce(atOnce, types, (type) =>
+    const outcomes = fewAtOnce(atOnce, sandboxTypes, (type) =>
       runner.run(
         code,
         { args: { type }, svc: true, timeoutMs: 400, resultBytesMax: 31 * 1024 * 1024 },

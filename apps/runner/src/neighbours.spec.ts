@@ -103,8 +103,8 @@ async function attackBeside({ code, runs = 1, onCall, isOn }: Attack): Promise<R
   }
   stop.abort();
   const ended = await Promise.all(outcomes);
-  // A machine that is as slow without the attack says nothing about it.
-  if (beside >= bearableMs) expect(beside).toBeLessThan(5 * p99(await victimTimes()));
+  // A machine that is nearly as slow without the attack says nothing about it.
+  if (beside >= bearableMs) expect(beside).toBeLessThan(15 * p99(await victimTimes()));
   return ended;
 }
 
