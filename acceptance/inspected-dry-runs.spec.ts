@@ -1,6 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { request, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { createInterface } from 'node:readline';
+import { text } from 'node:stream/consumers';
 import { waitFor } from '@glovebox/testing';
 import { authorSession } from './author-session';
 import { call, create, runningProduct } from './product';
@@ -80,6 +83,27 @@ it('a debugger sees the arguments as their author sent them, and no value of a t
   expect((await running).body).toMatchObject({
     ...{ status: 'completed', result: { raw: { length: args.card.length } } },
   });
+  author.leave();
+});
+
+it('a caller hears that its run goes on while a debugger holds it', async () => {
+  const inspect = randomUUID();
+  const author = await attach(inspect);
+  const asking = request(`${product.managementUrl}/reactors/dry-runs`, {
+    ...{ method: 'POST', agent: false },
+    headers: { 'SVC-API-KEY': adminKey, 'Content-Type': 'application/json' },
+  });
+  const answered = once(asking, 'response');
+  asking.end(JSON.stringify({ reactor: { formula: { code } }, args: { card: 'x' }, inspect }));
+  await author.begun();
+  await author.ask('Debugger.enable');
+  author.start();
+  await author.paused();
+  const [{ statusCode }] = (await once(asking, 'information')) as [{ statusCode: number }];
+  expect(statusCode).toBe(102);
+  await author.ask('Debugger.resume');
+  const [answer] = (await answered) as [IncomingMessage];
+  expect(JSON.parse(await text(answer))).toMatchObject({ status: 'completed' });
   author.leave();
 });
 

@@ -6,6 +6,7 @@ import { waitFor } from '@glovebox/testing';
 /** The running product as `npm start` describes it. */
 export interface Product {
   readonly baseUrl: string;
+  readonly managementUrl: string;
   readonly adminKey: string;
   readonly privateKey: string;
   readonly secondTenant: { readonly adminKey: string; readonly privateKey: string };

@@ -362,6 +362,21 @@ describe('while the lease of the definitions is over', () => {
   });
 });
 
+it('a management API that says it is at work is waited for', async () => {
+  answer = '';
+  const caller = new RawCaller(gateway.port, 'GET /tokens HTTP/1.1\r\nHost: a\r\n\r\n');
+  await waitFor(() => management.connections.length === 1);
+  const [{ socket } = { socket: undefined }] = management.connections;
+  const begun = performance.now();
+  const working = setInterval(() => socket?.write('HTTP/1.1 102 Processing\r\n\r\n'), 100);
+  await waitFor(() => performance.now() - begun > 1_200);
+  clearInterval(working);
+  expect(caller.text).toBe('');
+  socket?.write(ok);
+  await waitFor(() => caller.status === 200);
+  caller.socket.destroy();
+});
+
 it('a call whose caller leaves before it is passed on ends and gives its place back', async () => {
   const frontDoor = createFrontDoor(gateway.ctx);
   const held = (): number => gateway.ctx.shares.calls.state.held;

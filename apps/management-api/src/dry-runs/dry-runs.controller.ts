@@ -13,6 +13,8 @@ import { DryRunsService } from './dry-runs.service';
 
 const reactorBytesMax = 4 * 1024 * 1024;
 const proxyBytesMax = 8 * 1024 * 1024;
+/** A gateway in front gives up a management API that is silent for longer than a few of these. */
+const atWorkMs = 5_000;
 
 @Controller()
 export class DryRunsController {
@@ -32,7 +34,10 @@ export class DryRunsController {
     @Body() input: RehearseReactor,
     @Res({ passthrough: true }) response: Response,
   ): Promise<Buffer> {
-    return this.#answer(actor, response, (waiting) => this.dryRuns.reactor(actor, input, waiting));
+    const stop = sayAtWork(response, input);
+    return this.#answer(actor, response, (waiting) =>
+      this.dryRuns.reactor(actor, input, waiting),
+    ).finally(stop);
   }
 
   @Post('proxies/dry-runs')
@@ -45,7 +50,10 @@ export class DryRunsController {
     @Body() input: RehearseProxy,
     @Res({ passthrough: true }) response: Response,
   ): Promise<Buffer> {
-    return this.#answer(actor, response, (waiting) => this.dryRuns.proxy(actor, input, waiting));
+    const stop = sayAtWork(response, input);
+    return this.#answer(actor, response, (waiting) =>
+      this.dryRuns.proxy(actor, input, waiting),
+    ).finally(stop);
   }
 
   async #answer(
@@ -61,4 +69,11 @@ export class DryRunsController {
       room.leave();
     }
   }
+}
+
+/** An author may look for minutes at code that a debugger holds. Nobody is to take that for silence. */
+function sayAtWork(response: Response, { inspect }: { readonly inspect?: string }): () => void {
+  if (inspect === undefined) return () => undefined;
+  const timer = setInterval(() => response.writeProcessing(), atWorkMs);
+  return () => clearInterval(timer);
 }
