@@ -14,6 +14,8 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
+    // The page without its editor has 520 kB. Whoever makes it much larger hears of it.
+    chunkSizeWarningLimit: 600,
     rolldownOptions: {
       onLog: (level, log, report) => {
         // Of packages that are also made for servers.

@@ -70,6 +70,10 @@ function leak(shown: readonly string[], written: string): string | undefined {
 
 /** The data of a token has up to 1 MiB as JSON. */
 const mebibyte = 1024 * 1024 - '{"":true}'.length;
+/** From 10,000 characters on, all is searched in one way: the shortest and the longest form will do. */
+const formsOfLongest = ['raw', 'JSON-escaped'];
+const formsOf = (length: number) =>
+  Object.entries(forms).filter(([form]) => length < mebibyte || formsOfLongest.includes(form));
 const cases = [3, 4, 16, 9_999, 10_001, mebibyte].flatMap((length) => [
   { kind: 'value', length, redacted: length < 4 ? 'as it is only' : 'in every form' },
   { kind: 'name', length, redacted: length < 7 ? 'nowhere' : 'in every form' },
@@ -84,7 +88,7 @@ it.each(cases)(
     const data = kind === 'value' ? secret : { [secret]: true };
     // Booleans are no secrets.
     const args = { data: `{{ ${await spec.storeToken(data)} }}`, [kind]: true };
-    for (const [form, write] of Object.entries(forms)) {
+    for (const [form, write] of formsOf(length)) {
       const written = write(secret);
       const isHidden = redacted === 'in every form' || (redacted !== 'nowhere' && form === 'raw');
       for (const place of Object.keys(places)) {
