@@ -81,7 +81,7 @@ export const crossedElsewhere: readonly {
   },
   {
     spec: 'apps/gateway/src/under-load.spec.ts',
-    title: 'of one key and of one tenant are bounded, while the neighbour calls on',
+    title: 'of one key and of one tenant %s are bounded, while the neighbour calls on',
     limits: ['CALLS_MAX', 'CALLS_PER_KEY_MAX'],
   },
   {
