@@ -10,7 +10,7 @@ export interface Limits {
 }
 
 const types =
-  'HELLO READY LOAD LOADED INVOKE RESULT RPC RPCRES LOG CANCEL PING PONG STREAM DATA REST';
+  'HELLO READY LOAD LOADED INVOKE RESULT RPC RPCRES LOG CANCEL PING PONG STREAM DATA REST INSPECT';
 const names = ['', ...types.split(' ')];
 
 export function readPlainly(bytes: Buffer, limits: Limits): Read {
