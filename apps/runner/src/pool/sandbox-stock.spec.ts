@@ -121,7 +121,7 @@ describe('a runner whose sandboxes do not start any more', () => {
 });
 
 it('a runtime is kept warm from its first order, and until nobody has ordered it for long', async () => {
-  const runner = await startSpecRunner({ SANDBOX_IDLE_TTL_MS: '1000' });
+  const runner = await startSpecRunner({ SANDBOX_IDLE_TTL_MS: '4000' });
   const { pool } = runner.ctx;
   const order = () => runner.run('module.exports = () => ({})', { runtime: 'node20' });
   try {
