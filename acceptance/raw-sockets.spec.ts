@@ -244,3 +244,20 @@ it.each([
   expect(seen).not.toContain(value);
   destination.received.length = 0;
 });
+
+it('bytes that are refused do not overtake the answer to those before them, also through TLS', async () => {
+  const place = places['a tunnel'];
+  const [, suffix, headers, body] = post(chunked, `2;${'x'.repeat(20_000)}\r\n{}\r\n0\r\n\r\n`);
+  const ask = async (): Promise<number | undefined> => {
+    const start = `POST ${place.path}${suffix} HTTP/1.1\r\n`;
+    const text = await talk(place, `${start}${headers}\r\n${body}`, behind(place));
+    return answersIn(text)[0]?.status;
+  };
+  const askOften = async (): Promise<(number | undefined)[]> => {
+    const statuses = [];
+    for (let n = 0; n < 10; n += 1) statuses.push(await ask());
+    return statuses;
+  };
+  const statuses = (await Promise.all(Array.from({ length: 8 }, askOften))).flat();
+  expect(new Set(statuses)).toEqual(new Set([413]));
+});

@@ -89,7 +89,13 @@ export function refuseUnparsable(
   const last = socket[latest];
   if (!last || (last.req.complete && last.writableFinished)) return answerUnread(socket, problem);
   if (last.req.complete) return endBehind(last);
-  if (last.headersSent) return void socket.destroy();
+  if (last.headersSent) {
+    // Through TLS an answer takes a moment to leave, in which more bytes may be refused.
+    const isLeaving = last.writableEnded && !last.writableFinished;
+    if (!isLeaving) socket.destroy();
+    else if (last.shouldKeepAlive) endBehind(last);
+    return;
+  }
   endConnection(last);
   answer(last, problem);
   // Nothing else tells the reader of this body that the rest will not come.
