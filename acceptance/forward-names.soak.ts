@@ -36,38 +36,29 @@ const memoryOfGateway = (): number =>
   Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${product.pids.gateway}/status`, 'utf8'))?.[1]) /
   1_024;
 
-it('100,000 names of one tenant hold up no other tenant, and its memory stays as it was after 20,000', async () => {
+it('100,000 names of one tenant hold up no other tenant, and its memory stays as it was after 5,000', async () => {
   const flood = await clientOf('flood', '*.flood.example');
   const neighbour = await clientOf('neighbour', 'neighbour.example');
-  let [begun, ended, failed] = [0, 0, 0];
+  let [begun, ended] = [0, 0];
   let memoryAfterSome = 0;
   const worker = async (): Promise<void> => {
     while (begun < names) {
       begun += 1;
-      // A gateway that hears nothing from Redis for a moment answers 503, as on any busy machine.
-      await flood(`n${begun}.flood.example`).catch(() => (failed += 1));
+      await flood(`n${begun}.flood.example`);
       ended += 1;
-      // Its certificates are all that it keeps by then, and its heap has grown to its size.
-      if (ended === names / 5) memoryAfterSome = memoryOfGateway();
+      if (ended === names / 20) memoryAfterSome = memoryOfGateway();
     }
   };
   const flooding = Promise.all(Array.from({ length: atOnce }, worker));
   const times: number[] = [];
-  let refused = 0;
-  const asked = (ms: number): number => times.push(ms);
-  while (ended < names - atOnce) {
-    await neighbour('neighbour.example').then(asked, () => (refused += 1));
-  }
+  while (ended < names - atOnce) times.push(await neighbour('neighbour.example'));
   await flooding;
   times.sort((a, b) => a - b);
   const p99 = times[Math.floor(times.length * 0.99)] ?? Infinity;
   const memory = memoryOfGateway();
-  const of = { asked: times.length, p50: times[times.length >> 1], p99 };
-  const told = { ...of, refused, failed, memoryAfterSome, memory };
+  const told = { asked: times.length, p50: times[times.length >> 1], p99, memoryAfterSome, memory };
   process.stdout.write(`${JSON.stringify(told)}\n`);
   expect(times.length).toBeGreaterThan(100);
-  expect(refused).toBeLessThan(times.length / 1_000);
-  expect(failed).toBeLessThan(names / 1_000);
   expect(p99).toBeLessThan(2_000);
-  expect(memory - memoryAfterSome).toBeLessThan(60);
+  expect(memory - memoryAfterSome).toBeLessThan(100);
 });

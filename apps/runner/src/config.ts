@@ -191,10 +191,7 @@ export function readConfig(
     parseRunnerSecret(values.RUNNER_SECRET.reveal(), [listen]).map((secret) => new Secret(secret)),
   );
   const offeredRuntimes = parsed('RUNNER_RUNTIMES', () => parseRuntimes(values.RUNNER_RUNTIMES));
-  const ownPorts = [
-    ...[values.OPS_PORT, ...('path' in listen ? [] : [listen.port])],
-    ...(values.SANDBOX_INSPECT ? [values.SANDBOX_INSPECT_PORT] : []),
-  ];
+  const ownPorts = 'path' in listen ? [values.OPS_PORT] : [values.OPS_PORT, listen.port];
   return {
     logLevel: values.LOG_LEVEL,
     host: values.HOST,

@@ -99,7 +99,7 @@ export async function createContext(
       throw error;
     });
     const inspections =
-      config.inspectPort === undefined ? undefined : new Inspections(startSandbox);
+      config.inspectPort === undefined ? undefined : new Inspections(startSandbox, egress);
     const offered = new OfferedRuntimes({ config, files, level, workDir: work.path, logger });
     let isStopping = false;
     return {

@@ -98,13 +98,13 @@ async function attackBeside({ code, runs = 1, onCall, isOn }: Attack): Promise<R
   await waitFor(() => started === runs && (isOn?.() ?? true), { timeoutMs: 20_000 });
   // Other work of the machine may spoil one measurement. An attack that works spoils all of them.
   let beside = Infinity;
-  for (let looks = 0; looks < 3 && beside >= bearableMs; looks += 1) {
+  for (let looks = 0; looks < 8 && beside >= bearableMs; looks += 1) {
     beside = Math.min(beside, p99(await victimTimes()));
   }
   stop.abort();
   const ended = await Promise.all(outcomes);
-  // A machine that is nearly as slow without the attack says nothing about it.
-  if (beside >= bearableMs) expect(beside).toBeLessThan(15 * p99(await victimTimes()));
+  // A machine that is as slow without the attack says nothing about it.
+  if (beside >= bearableMs) expect(beside).toBeLessThan(5 * p99(await victimTimes()));
   return ended;
 }
 

@@ -41,6 +41,9 @@ export function didYouMean(given: string, known: readonly string[]): string {
   return nearest === undefined ? '' : `; did you mean ${nearest}?`;
 }
 
+/** Looked up once: each cell of a comparison needs it. */
+const { min } = Math;
+
 /** Counts letters to insert, drop, exchange, or swap with their neighbour. */
 export function lettersBetween(one: string, other: string): number {
   let before: number[] = [];
@@ -53,8 +56,8 @@ export function lettersBetween(one: string, other: string): number {
       if (one[row - 1] === other[column - 1]) current.push(diagonal);
       else {
         const isSwapped = one[row - 1] === other[column - 2] && one[row - 2] === other[column - 1];
-        const swapped = isSwapped ? (before[column - 2] ?? 0) : Infinity;
-        current.push(1 + Math.min(diagonal, above[column] ?? 0, current[column - 1] ?? 0, swapped));
+        const swapped = isSwapped ? (before[column - 2] ?? 0) : diagonal;
+        current.push(1 + min(diagonal, above[column] ?? 0, current[column - 1] ?? 0, swapped));
       }
     }
     [before, above] = [above, current];

@@ -103,7 +103,7 @@ export function configurationFor(
 }
 
 /** The time in which an author may look at code that a debugger holds. */
-export const inspectedMs = 15 * 60_000;
+const inspectedMs = 15 * 60_000;
 
 /** A runner that starts each run in a process that has served nobody, and that ends with it. */
 export const apart = (

@@ -16,6 +16,8 @@ const proxyBytesMax = 8 * 1024 * 1024;
 /** A gateway in front gives up a management API that is silent for longer than a few of these. */
 const atWorkMs = 5_000;
 
+type Inspectable = Pick<RehearseReactor | RehearseProxy, 'inspect'>;
+
 @Controller()
 export class DryRunsController {
   constructor(
@@ -34,10 +36,9 @@ export class DryRunsController {
     @Body() input: RehearseReactor,
     @Res({ passthrough: true }) response: Response,
   ): Promise<Buffer> {
-    const stop = sayAtWork(response, input);
-    return this.#answer(actor, response, (waiting) =>
+    return this.#answer(actor, response, input, (waiting) =>
       this.dryRuns.reactor(actor, input, waiting),
-    ).finally(stop);
+    );
   }
 
   @Post('proxies/dry-runs')
@@ -50,21 +51,23 @@ export class DryRunsController {
     @Body() input: RehearseProxy,
     @Res({ passthrough: true }) response: Response,
   ): Promise<Buffer> {
-    const stop = sayAtWork(response, input);
-    return this.#answer(actor, response, (waiting) =>
+    return this.#answer(actor, response, input, (waiting) =>
       this.dryRuns.proxy(actor, input, waiting),
-    ).finally(stop);
+    );
   }
 
   async #answer(
     { principal }: Actor,
     response: Response,
+    input: Inspectable,
     work: (waiting: Waiting) => Promise<Buffer>,
   ): Promise<Buffer> {
     const room = new BodyRoom(this.ctx.bodies, principal.tenantId);
+    const stop = sayAtWork(response, input);
     try {
       return await whileThere(response, (signal) => work({ signal, room }));
     } finally {
+      stop();
       // The reply takes room for what it sends, until its caller has read it.
       room.leave();
     }
@@ -72,7 +75,7 @@ export class DryRunsController {
 }
 
 /** An author may look for minutes at code that a debugger holds. Nobody is to take that for silence. */
-function sayAtWork(response: Response, { inspect }: { readonly inspect?: string }): () => void {
+function sayAtWork(response: Response, { inspect }: Inspectable): () => void {
   if (inspect === undefined) return () => undefined;
   const timer = setInterval(() => response.writeProcessing(), atWorkMs);
   return () => clearInterval(timer);

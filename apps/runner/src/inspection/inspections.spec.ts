@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { connect, type Socket } from 'node:net';
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { createInterface } from 'node:readline';
 import type { RunRequest } from '@glovebox/sandbox';
 import { waitFor } from '@glovebox/testing';
@@ -213,6 +213,29 @@ describe('a runner that lets debuggers in', () => {
     author.say({ start: true });
     expect(await run).toMatchObject({ kind: 'returned' });
     author.leave();
+  });
+
+  it('is not reached by code, whatever EGRESS_ALLOW says', async () => {
+    const allowing = await inspectingRunner({ EGRESS_ALLOW: '127.0.0.1:*' });
+    const connecting = `module.exports = ({ args }) => new Promise((resolve) => {
+      const socket = require('net').connect(args.port, '127.0.0.1', () => resolve({ reached: true }));
+      socket.on('error', ({ code }) => resolve({ code })); })`;
+    try {
+      const run = await allowing.runner.run(connecting, { args: { port: allowing.port } });
+      expect(run).toMatchObject({
+        kind: 'returned',
+        value: { code: expect.any(String) as string },
+      });
+      // Another port of this machine is reached.
+      const open = createServer((socket) => socket.destroy()).listen(0, '127.0.0.1');
+      await once(open, 'listening');
+      const { port: other } = open.address() as AddressInfo;
+      const reached = await allowing.runner.run(connecting, { args: { port: other } });
+      expect(reached).toEqual({ kind: 'returned', value: { reached: true } });
+      open.close();
+    } finally {
+      await allowing.runner.stop();
+    }
   });
 
   it('one tenant leaves a place for another', async () => {

@@ -1,11 +1,13 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
+import type { Egress } from '@glovebox/egress';
 import type { Inspection, UnreadOutcome } from '@glovebox/sandbox';
 import { Shares } from '@glovebox/shares';
 import type { RunnerContext } from '../context';
 import type { PoolRun } from '../pool/pool';
 import { DebuggerLink } from './debugger-link';
 
+const host = '127.0.0.1';
 const linksMax = 16;
 /** Runs that debuggers see at once. Each has a process beside the pool. */
 const runsMax = 4;
@@ -19,13 +21,18 @@ export class Inspections {
   private readonly places = new Shares({ places: runsMax });
   private readonly server = createServer((socket) => this.welcome(socket));
 
-  constructor(private readonly startSandbox: RunnerContext['startSandbox']) {}
+  constructor(
+    private readonly startSandbox: RunnerContext['startSandbox'],
+    private readonly egress: Pick<Egress, 'addOwnServices'>,
+  ) {}
 
-  /** Returns the port. Other machines do not reach it. */
-  async listen(port: number): Promise<number> {
-    this.server.listen(port, '127.0.0.1');
+  /** Returns the port. Other machines do not reach it, and no code does. */
+  async listen(wanted: number): Promise<number> {
+    this.server.listen(wanted, host);
     await once(this.server, 'listening');
-    return (this.server.address() as AddressInfo).port;
+    const { port } = this.server.address() as AddressInfo;
+    this.egress.addOwnServices(host, [port]);
+    return port;
   }
 
   async run(run: PoolRun, { session, side }: Inspection): Promise<UnreadOutcome> {
