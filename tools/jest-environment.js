@@ -1,8 +1,11 @@
 const { setTimeout: sleep } = require('node:timers/promises');
+const vm = require('node:vm');
 const { TestEnvironment } = require('jest-environment-node');
 
 // The first use opens them, and they stay.
 void [process.stdout, process.stderr];
+
+keepCompiled();
 
 /** A spec fails that leaves a timer, connection or process open, which would keep its process alive. */
 class ClosedEnvironment extends TestEnvironment {
@@ -45,3 +48,22 @@ class ClosedEnvironment extends TestEnvironment {
 }
 
 module.exports = ClosedEnvironment;
+
+/**
+ * Every spec loads its modules anew, and those of a worker are mostly the same: V8 takes what it
+ * compiled for an earlier one. That is a third of the time of loading.
+ */
+function keepCompiled() {
+  /** @type {Map<string | undefined, { code: string, data: Buffer }>} */
+  const kept = new Map();
+  const { compileFunction } = vm;
+  vm.compileFunction = (code, parameters, options) => {
+    const earlier = kept.get(options?.filename);
+    if (earlier?.code === code) {
+      return compileFunction(code, parameters, { ...options, cachedData: earlier.data });
+    }
+    const compiled = compileFunction(code, parameters, { ...options, produceCachedData: true });
+    if (compiled.cachedData) kept.set(options?.filename, { code, data: compiled.cachedData });
+    return compiled;
+  };
+}

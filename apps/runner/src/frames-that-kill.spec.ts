@@ -8,7 +8,13 @@ import {
   type RunOutcome,
 } from '@glovebox/sandbox';
 import { brokenFrames, randomFrom, testSeed } from '@glovebox/testing';
-import { fewAtOnce, specSecret, startSpecRunner, type SpecRunner } from './spec-runner';
+import {
+  fewAtOnce,
+  runHoweverBusy,
+  specSecret,
+  startSpecRunner,
+  type SpecRunner,
+} from './spec-runner';
 
 /**
  * No frame of a sandbox or a client may end the runner, which holds the runs of all tenants. An
@@ -98,7 +104,8 @@ describe.each(Object.entries(frames))('frames of every type with %s', (_, [head,
     const neighbour = startNeighbour();
     const code = `${writer} module.exports = ({ args }) => say(raw(args.type, ${head}, ${value}))`;
     const outcomes = fewAtOnce(atOnce, sandboxTypes, (type) =>
-      runner.run(
+      runHoweverBusy(
+        runner,
         code,
         { args: { type }, svc: true, timeoutMs: 400, resultBytesMax: 31 * 1024 * 1024 },
         { onCall: (method, params) => Promise.resolve({ method, params }) },

@@ -145,6 +145,18 @@ export function collectLines(): { lines: LogLine[]; onLog: (line: LogLine) => vo
 }
 
 /**
+ * Repeats a run that got no process. None waits for one longer than it may take itself, which is
+ * too short for a busy machine where that is next to nothing.
+ */
+export async function runHoweverBusy(
+  runner: SpecRunner,
+  ...asked: Parameters<SpecRunner['run']>
+): Promise<RunOutcome> {
+  const outcome = await runner.run(...asked);
+  return outcome.kind === 'no_capacity' ? runHoweverBusy(runner, ...asked) : outcome;
+}
+
+/**
  * Does the work on all items, at most `count` at once, and returns the promise of each. A test that
  * awaits its own is told of its own failure.
  */
