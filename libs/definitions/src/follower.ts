@@ -56,7 +56,7 @@ export class DefinitionFollower {
   #restored: { readonly error: DatabaseWasRestored; readonly toldAt: number } | undefined;
   #reading: Promise<void> | undefined;
   #extending: Promise<void> | undefined;
-  #renewing: Promise<void> | undefined;
+  #renewing: Promise<boolean> | undefined;
   #loop: Promise<void> | undefined;
 
   constructor(private readonly options: FollowerOptions) {
@@ -111,12 +111,16 @@ export class DefinitionFollower {
 
   /** Returns the definitions, and asks Postgres first if the lease is over. */
   async current(): Promise<DefinitionSnapshot> {
-    const fresh = this.fresh();
-    if (fresh) return fresh;
     let cause: unknown;
-    this.#renewing ??= this.#renew().finally(() => (this.#renewing = undefined));
-    await this.#renewing.catch((error: unknown) => void (cause = error));
-    // A store that took longer than a lease to answer gives old news.
+    let isAnswered = true;
+    // A reading under way may have begun so long ago that it brings old news: then one more is needed.
+    for (let tries = 0; tries < 2 && isAnswered && !this.fresh(); tries += 1) {
+      this.#renewing ??= this.#renew().finally(() => (this.#renewing = undefined));
+      isAnswered = await this.#renewing.catch((error: unknown) => {
+        cause = error;
+        return false;
+      });
+    }
     const renewed = this.fresh();
     if (!renewed) throw new Problem('service_unavailable', { retryAfterSeconds: 1, cause });
     return renewed;
@@ -179,9 +183,9 @@ export class DefinitionFollower {
 
   /**
    * Makes a caller wait for a long catch-up as long as it makes progress, and for a store that
-   * hangs one second.
+   * hangs one second. Returns whether the store has answered.
    */
-  async #renew(): Promise<void> {
+  async #renew(): Promise<boolean> {
     const stores = this.#extendLease();
     const over = stores.then(() => true);
     for (;;) {
@@ -189,7 +193,8 @@ export class DefinitionFollower {
       const waited = new AbortController();
       const timeIsUp = delay(leaseMs, false, { signal: waited.signal });
       try {
-        if ((await Promise.race([over, timeIsUp])) || this.#replica.takenTo === before) return;
+        const isOver = await Promise.race([over, timeIsUp]);
+        if (isOver || this.#replica.takenTo === before) return isOver;
       } finally {
         waited.abort();
       }
