@@ -89,10 +89,8 @@ async function readRequests(
 ): Promise<void> {
   const endTunnel = ctx.forwardTunnels.takeNow(tenantId);
   try {
-    const left = new AbortController();
-    res.once('close', () => left.abort());
     const wanted = { tenantId, authorities, host: target.host };
-    const context = await ctx.leaves.contextFor(wanted, left.signal);
+    const context = await ctx.leaves.contextFor(wanted, () => abortedWith(res));
     if (res.destroyed) throw new Problem('invalid_request', { detail: 'The caller left.' });
     const socket = endCallOf(res);
     const handshakeMs = ctx.config.HEADERS_TIMEOUT_MS;
@@ -102,6 +100,12 @@ async function readRequests(
     endTunnel();
     throw thrown;
   }
+}
+
+function abortedWith(res: CallerResponse): AbortSignal {
+  const left = new AbortController();
+  res.once('close', () => left.abort());
+  return left.signal;
 }
 
 /** The call is the CONNECT alone: the requests in the tunnel are calls of their own. */

@@ -43,11 +43,12 @@ export class Leaves {
     this.places = new Shares({ places: limits.placesMax });
   }
 
-  async contextFor(wanted: Wanted, signal: AbortSignal): Promise<SecureContext> {
+  /** `left` is asked for where the context is not kept: a signal costs more than all of this. */
+  async contextFor(wanted: Wanted, left: () => AbortSignal): Promise<SecureContext> {
     const authority = signingOf(wanted.authorities);
     const known = this.#known(wanted, authority);
     if (known) return known;
-    const endTurn = await this.makings.take(wanted.tenantId, { signal });
+    const endTurn = await this.makings.take(wanted.tenantId, { signal: left() });
     setImmediate(endTurn);
     // Made while this one waited.
     return this.#known(wanted, authority) ?? this.#make(wanted, authority);
