@@ -25,4 +25,5 @@ export const heldBack = {
   S3: 'as S1; a sandbox serves one run at a time, and the peer takes sixteen messages in one read',
   S9: 'each piece of an exchange passes two more processes, as a frame, and wakes both',
   F1: 'a write through TLS of Node.js takes 33 µs against 13; the rest has not been looked into',
+  F2: 'a quarter is the handshake in OpenSSL, two fifths are sockets, TLS and two messages of HTTP in Node.js, which the peers pay as well; the rest is flat',
 };
