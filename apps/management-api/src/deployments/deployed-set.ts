@@ -1,4 +1,4 @@
-import type { Sql } from '@glovebox/database';
+import { timeOfId, timeOrderedId, type Sql } from '@glovebox/database';
 import { notFound } from '@glovebox/problems';
 import type { Place, Sealer } from '@glovebox/seal';
 import { bytesOfTexts, idOfCode, idOfHash, readCodes } from '../code/code-texts';
@@ -38,17 +38,23 @@ interface StateRow {
 
 const columns = `id, state, code_ids AS "codeIds"`;
 
-/** All that was deployed from files, of whatever project, and not pruned since. */
+/** The newest deployment: all that was deployed from files, of whatever project, and not pruned since. */
 export async function newestDeployed(
   sql: Sql,
   sealer: Sealer,
   tenantId: string,
-): Promise<Deployed[]> {
+): Promise<{ readonly id: string | undefined; readonly items: Deployed[] }> {
   const [row] = await sql.query<StateRow>(
     `SELECT ${columns} FROM deployments WHERE tenant_id = $1 ORDER BY id DESC LIMIT 1`,
     [tenantId],
   );
-  return row ? openState(sql, sealer, tenantId, row) : [];
+  return { id: row?.id, items: row ? await openState(sql, sealer, tenantId, row) : [] };
+}
+
+/** Ids are the order of deployments: one is above all before it, also where clocks of processes differ. */
+export function idAfter(newest: string | undefined): string {
+  const before = newest === undefined ? undefined : timeOfId(newest);
+  return timeOrderedId(Math.max(Date.now(), (before ?? 0) + 1));
 }
 
 /** The newest deployment of a project. Undefined: none is kept. */

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { holds, type Actor } from '@glovebox/access';
-import { timeOrderedId, type CursorQuery, type Sql } from '@glovebox/database';
+import type { CursorQuery, Sql } from '@glovebox/database';
 import { notFound, Problem } from '@glovebox/problems';
 import { change, type Author, type ChangeOutcome } from '../changes/change';
 import { Context, type ManagementContext } from '../context';
@@ -15,6 +15,7 @@ import { ReactorsService } from '../reactors/reactors.service';
 import { requireId } from '../runs/runs.service';
 import {
   deployedBy,
+  idAfter,
   keepDeployment,
   newestDeployed,
   newestOf,
@@ -138,11 +139,11 @@ export class DeploymentsService {
     const { sealer, keyHash } = this.ctx;
     const sql = asSql(manager);
     await holdDeployments(sql, tenantId);
-    const deployed = await newestDeployed(sql, sealer, tenantId);
+    const newest = await newestDeployed(sql, sealer, tenantId);
     const { project, wanted } = await asked(sql);
     const { formulas, reactors, proxies } = this;
     const putting: Putting = {
-      ...{ formulas, reactors, proxies, manager, author, project, deployed },
+      ...{ formulas, reactors, proxies, manager, author, project, deployed: newest.items },
       tagOf: ({ id, version }) => tagOf(keyHash, id, version),
       isForced: input.force ?? false,
       mayGrant: holds(actor.principal, 'application:update'),
@@ -157,7 +158,7 @@ export class DeploymentsService {
       const before = input.dry_run ? undefined : await newestOf(sql, tenantId, project);
       return { result: { ...(before === undefined ? {} : { id: before }), changes: shown } };
     }
-    const id = timeOrderedId();
+    const id = idAfter(newest.id);
     const codes = await keepDeployment(sql, sealer, {
       ...{ id, tenantId, project, rollbackOf, changes: shown, items },
       message: input.message ?? null,

@@ -651,6 +651,17 @@ it('a transform that was stored without a runtime is the same as with the oldest
   expect(changed(await deploy([item]))).toEqual(['bank updated slug']);
 });
 
+it('follows those of a process whose clock is ahead, and is the newest', async () => {
+  const now = Date.now.bind(Date);
+  const clock = jest.spyOn(Date, 'now').mockImplementation(() => now() + 600_000);
+  const ahead = await deploy([proxy]).finally(() => clock.mockRestore());
+  const second = await deploy([{ ...proxy, name: 'Two' }]);
+  const third = await deploy([{ ...proxy, name: 'Three' }]);
+  const { data } = (await shownBy('/deployments')) as { data: { id: string }[] };
+  expect(data.map(({ id }) => id)).toEqual([third.id, second.id, ahead.id]);
+  expect(changed(await rollback(second.id))).toEqual(['bank updated name']);
+});
+
 it('of two deployments at once one is refused, or both are whole', async () => {
   const sets = ['A', 'B', 'C', 'D'].map((name) =>
     Array.from({ length: 20 }, (_, n) => ({ ...proxy, slug: `p-${n}`, name })),
