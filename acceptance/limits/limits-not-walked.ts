@@ -412,6 +412,11 @@ export const crossedElsewhere: readonly {
   },
   {
     spec: 'apps/management-api/src/deployments/deployments.spec.ts',
+    title: 'are 40 beyond the bytes of a tenant, those of the projects that deployed last',
+    limits: ['deployed-set.lastOfProjectsMax'],
+  },
+  {
+    spec: 'apps/management-api/src/deployments/deployments.spec.ts',
     title: '500 items are put in force by one deployment, and 501 are too many',
     limits: ['putting-in-force.managedMax'],
   },

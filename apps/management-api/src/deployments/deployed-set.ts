@@ -9,6 +9,11 @@ import { withCode, withoutCode, type Document } from './documents';
 const deploymentsMax = 50;
 /** … nor more bytes, with the code that each put in force. The newest and the one before stay in any case. */
 const deploymentsBytesMax = 64 * 1024 * 1024;
+/**
+ * Beyond these, the newest two of each project are kept, so that others which deploy more often take no rollback
+ * from it: up to this number, and as many bytes again.
+ */
+const lastOfProjectsMax = 40;
 
 /** A resource as a deployment left it. */
 export interface Deployed {
@@ -163,13 +168,35 @@ export async function keepDeployment(
       ...[deployment.traceId, deployment.createdBy],
     ],
   );
-  await sql.query(
-    `DELETE FROM deployments WHERE tenant_id = $1 AND id IN (
-       SELECT id FROM (
-         SELECT id, row_number() OVER newest AS nth, sum(bytes) OVER newest AS so_far
-         FROM deployments WHERE tenant_id = $1 WINDOW newest AS (ORDER BY id DESC)) placed
-       WHERE nth > 2 AND (nth > $2 OR so_far > $3))`,
-    [tenantId, deploymentsMax, deploymentsBytesMax],
-  );
+  await sql.query(forgetStatement, [
+    ...[tenantId, deploymentsMax, deploymentsBytesMax, lastOfProjectsMax],
+  ]);
   return [...codes];
 }
+
+/**
+ * One that made a resource again takes along the older ones that name this resource. These could not tell any more
+ * that it was deleted by hand, and would bring back a key that was ended.
+ */
+const forgetStatement = `
+  WITH placed AS (
+    SELECT *, row_number() OVER newest AS nth, sum(bytes) OVER newest AS so_far,
+      count(*) FILTER (WHERE is_last) OVER newest AS nth_last,
+      sum(bytes) FILTER (WHERE is_last) OVER newest AS so_far_last
+    FROM (
+      SELECT id, rollback_of, changes, bytes,
+        row_number() OVER (PARTITION BY project ORDER BY id DESC) <= 2 AS is_last
+      FROM deployments WHERE tenant_id = $1) of_tenant
+    WINDOW newest AS (ORDER BY id DESC)
+  ), forgotten AS (
+    SELECT id, rollback_of, changes FROM placed
+    WHERE nth > 2 AND (nth > $2 OR so_far > $3)
+      AND NOT (is_last AND nth_last <= $4 AND so_far_last <= $3)
+  ), made_again AS (
+    SELECT f.id, c ->> 'id' AS resource_id FROM forgotten f, jsonb_array_elements(f.changes) c
+    WHERE f.rollback_of IS NOT NULL AND c ->> 'change' = 'created'
+  )
+  DELETE FROM deployments d WHERE tenant_id = $1 AND (
+    EXISTS (SELECT FROM forgotten f WHERE f.id = d.id)
+    OR EXISTS (SELECT FROM made_again m WHERE m.id > d.id
+      AND d.changes @> jsonb_build_array(jsonb_build_object('id', m.resource_id))))`;

@@ -563,6 +563,57 @@ describe('deployments that are kept', () => {
     expect(left).toEqual([third.id, second.id]);
     expect(left).not.toContain(first.id);
   });
+
+  describe('of several projects', () => {
+    const named = (slug: string, name: string): object => ({ ...proxy, slug, name });
+    const pushed = async (project: string, count: number): Promise<DeploymentResponse[]> => {
+      const made: DeploymentResponse[] = [];
+      for (let n = 1; n <= count; n += 1) {
+        made.push(await deploy([named(`of-${project}`, `${project} ${n}`)], { project }));
+      }
+      return made;
+    };
+    const kept = async (): Promise<string[]> =>
+      ((await shownBy('/deployments?size=100')).data as { id: string }[]).map(({ id }) => id);
+    /** Makes the next deployment forget this one, and those before it. */
+    const makeLarge = (id = ''): Promise<unknown> =>
+      api.admin.query('UPDATE deployments SET bytes = 64 * 1024 * 1024 WHERE id = $1', [id]);
+
+    it('are the newest two of each, however often another one is deployed', async () => {
+      const quiet = await pushed('quiet', 3);
+      const busy = await pushed('busy', 51);
+      const ids = [...quiet.slice(1), ...busy.slice(1)].map(({ id }) => id);
+      expect(await kept()).toEqual(ids.toReversed());
+      const [, before] = quiet;
+      expect(changed(await rollback(before?.id))).toEqual(['of-quiet updated name']);
+    });
+
+    it('are 40 beyond the bytes of a tenant, those of the projects that deployed last', async () => {
+      const made: DeploymentResponse[] = [];
+      for (let n = 0; n < 21; n += 1) made.push(...(await pushed(`p-${n}`, 2)));
+      const busy = await pushed('busy', 3);
+      await makeLarge(busy[0]?.id);
+      const last = await deploy([named('of-busy', 'last')], { project: 'busy' });
+      const ids = [...made.slice(-38), ...busy.slice(1), last].map(({ id }) => id);
+      expect(await kept()).toEqual(ids.toReversed());
+    });
+
+    it('go with a later one that made their resources again: their keys may have been ended since', async () => {
+      const first = await deploy([named('a', 'one')], { project: 'shop' });
+      const taken = await deploy([named('a', 'one')], { project: 'bank', force: true });
+      await deploy([], { project: 'bank', prune: true });
+      const [other] = await pushed('other', 1);
+      const again = await rollback(first.id);
+      expect(changed(again)).toEqual(['a created']);
+      await api.delete(`/proxies/${idOf(again, 'a')}`);
+      await pushed('shop', 2);
+      await makeLarge(again.id);
+      await deploy([named('of-shop', 'last')], { project: 'shop' });
+      const left = await kept();
+      expect(left).toContain(other?.id);
+      for (const { id } of [first, taken, again]) expect(left).not.toContain(id);
+    });
+  });
 });
 
 describe('of a project', () => {
