@@ -151,6 +151,7 @@ export class DeploymentsService {
     const set = await PuttingInForce.begin(putting, wanted);
     await set.put();
     if (prune) await set.prune();
+    set.refuseTooMany();
     set.refuseConflicts(actor.principal);
     const { items, changes, definitions, deletions, formerCode, lines } = set.done();
     const shown = input.dry_run ? changes : changes.map(({ etag: _, ...rest }) => rest);

@@ -758,3 +758,15 @@ it('500 items are put in force by one deployment, and 501 are too many', async (
     body: { detail: expect.stringContaining('at most 500') },
   });
 });
+
+it('prunes before resources are counted, so that a full set can be exchanged and rolled back', async () => {
+  const items = Array.from({ length: 500 }, (_, n) => ({
+    ...{ ...acting, slug: `a-${n}` },
+  }));
+  const full = await deploy(items);
+  const exchanged = await deploy([acting], { prune: true });
+  expect(exchanged.changes.filter(({ change }) => change === 'pruned')).toHaveLength(500);
+  const back = await rollback(full.id);
+  expect(back.changes.map(({ slug, change }) => `${slug} ${change}`)).toContain('checkout pruned');
+  expect(back.changes).toHaveLength(501);
+});

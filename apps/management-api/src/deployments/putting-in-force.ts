@@ -147,7 +147,6 @@ export class PuttingInForce {
       }
     }
     this.#faults.refuse();
-    if (this.#items.length + this.#left().length > managedMax) throw tooMany();
   }
 
   /** Deletes what files of the project have put in force before and are without now. */
@@ -165,6 +164,11 @@ export class PuttingInForce {
         this.#changes.push({ kind, slug, id, change: 'pruned' });
       }
     }
+  }
+
+  /** Counts what is left: a prune may lower a number that is too high on the way. */
+  refuseTooMany(): void {
+    if (this.#allItems().length > managedMax) throw tooMany();
   }
 
   /** Nothing is written where somebody else has written: the transaction ends here. */
