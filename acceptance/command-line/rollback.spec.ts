@@ -1,3 +1,8 @@
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { createServer, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { dirname, join } from 'node:path';
 import { createOwnTenant } from '../own-tenant';
 import { call, create, runningProduct } from '../product';
 import { PackedCli, type Ended } from './packed';
@@ -13,24 +18,25 @@ beforeAll(async () => {
   adminKey = tenant.management_key;
   env = { GLOVEBOX_URL: url, GLOVEBOX_KEY: adminKey };
   cli = new PackedCli();
+  writeFileSync(join(cli.cwd, 'glovebox.yaml'), 'version: 1\n');
 });
 afterAll(() => cli.remove());
 
 const run = (...args: string[]): Promise<Ended> => cli.run(args, { env });
 
 /** Puts a proxy of this name in force. */
-async function deploy(name: string): Promise<string> {
-  const proxy = { kind: 'proxy', slug: 'bank', destination_url: 'https://bank.example' };
+async function deploy(name: string, slug = 'bank', project?: string): Promise<string> {
+  const proxy = { kind: 'proxy', slug, destination_url: 'https://bank.example' };
   const answer = await call('POST', `${url}/deployments`, {
     key: adminKey,
-    body: { message: `named ${name}`, items: [{ ...proxy, name }] },
+    body: { message: `named ${name}`, project, items: [{ ...proxy, name }] },
   });
   expect([answer.status, answer.text]).toEqual([200, answer.text]);
   return String(answer.body.id);
 }
 
-async function inForce(): Promise<{ readonly id: string; readonly name: string }> {
-  const { body } = await call('GET', `${url}/proxies?slug=bank`, { key: adminKey });
+async function inForce(slug = 'bank'): Promise<{ readonly id: string; readonly name: string }> {
+  const { body } = await call('GET', `${url}/proxies?slug=${slug}`, { key: adminKey });
   const [proxy] = body.data as { id: string; name: string }[];
   if (!proxy) throw new Error('no proxy');
   return proxy;
@@ -112,6 +118,43 @@ describe('with three deployments', () => {
     await expectName('one');
     expect(await run('rollback', 'nothing')).toMatchObject({ code: 4 });
   });
+});
+
+it('outside of a folder it asks whose deployment is meant, and takes the name of a project', async () => {
+  const project = 'beside';
+  await deploy('first', 'of-beside', project);
+  await deploy('second', 'of-beside', project);
+  const outside = { cwd: dirname(cli.cwd), env };
+  const asked = await cli.run(['rollback'], outside);
+  expect(asked).toMatchObject({ code: 2, stdout: '' });
+  expect(asked.stderr).toContain('--project NAME');
+  expect(await inForce('of-beside')).toMatchObject({ name: 'second' });
+  expect(await cli.run(['rollback', '--project', project], outside)).toMatchObject({ code: 0 });
+  expect(await inForce('of-beside')).toMatchObject({ name: 'first' });
+});
+
+it('what somebody deploys after the list was read is not undone', async () => {
+  await deploy('before');
+  const server = createServer((req, res) => {
+    const passOn = (): void => {
+      const { method, headers } = req;
+      const onward = request(new URL(req.url ?? '/', url), { method, headers }, (answer) => {
+        res.writeHead(answer.statusCode ?? 502, { 'Content-Type': 'application/json' });
+        answer.pipe(res);
+      });
+      req.pipe(onward);
+    };
+    if (req.method === 'POST') void deploy('meanwhile').then(passOn);
+    else passOn();
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const there = { env: { ...env, GLOVEBOX_URL: `http://127.0.0.1:${port}` } };
+  const late = await cli.run(['rollback', '--force'], there);
+  server.close();
+  expect(late).toMatchObject({ code: 6, stdout: '' });
+  expect(late.stderr).toContain('glovebox deployments');
+  await expectName('meanwhile');
 });
 
 it('the shell completes the commands and their options', async () => {

@@ -126,6 +126,7 @@ export function programOf(contextFor: (options: GlobalOptions) => Context): Comm
     },
   )
     .option('-m, --message <text>', 'why, for whoever reads the list of deployments')
+    .option('--project <name>', 'without an id: whose, in place of that of the folder')
     .option('--dry-run', 'say what would change, and change nothing')
     .option('--force', 'overwrite what was changed by others meanwhile');
   add('pull', 'write what is deployed into files; values stay where they are', async () => {

@@ -5929,6 +5929,11 @@ export interface components {
             dry_run?: boolean;
             /** @description Whether what was changed by hand meanwhile is overwritten. */
             force?: boolean;
+            /**
+             * Format: uuid
+             * @description The newest deployment of the project, as the caller knows it. Where it is another one, nothing is changed.
+             */
+            newest_id?: string;
         };
         UploadCode: {
             /** @description CommonJS that exports one function. */

@@ -1,6 +1,6 @@
 import { GloveboxError, type components } from '@glovebox/client';
 import type { Context } from '../context';
-import { usage } from '../failure';
+import { Failure, usage } from '../failure';
 import { Refusal } from '../failure-of-call';
 import { projectAround, readProjectFile } from '../project/project';
 import { plain } from '../terminal';
@@ -47,6 +47,8 @@ interface RollbackOptions {
   readonly message?: string;
   readonly dryRun?: boolean;
   readonly force?: boolean;
+  /** Whose deployment before is meant. Absent: that of the folder. */
+  readonly project?: string;
 }
 
 const afterConflict = '`glovebox rollback --force` overwrites it.';
@@ -54,33 +56,52 @@ const afterConflict = '`glovebox rollback --force` overwrites it.';
 /** Puts in force what a deployment had put in force. */
 export async function rollback(
   context: Context,
-  { message, dryRun = false, force = false }: RollbackOptions,
+  { message, dryRun = false, force = false, project }: RollbackOptions,
   id?: string,
 ): Promise<void> {
   const { terminal } = context;
-  const to = id ?? (await terminal.progress('reading the deployments', theOneBefore(context)));
-  const body = { ...(message === undefined ? {} : { message }), dry_run: dryRun, force };
-  const params = { path: { id: to } };
+  const { to, newestId } =
+    id === undefined
+      ? await terminal.progress('reading the deployments', theOneBefore(context, project))
+      : { to: id, newestId: undefined };
+  const body = {
+    ...(message === undefined ? {} : { message }),
+    ...(newestId === undefined ? {} : { newest_id: newestId }),
+    ...{ dry_run: dryRun, force },
+  };
+  // Servers of before do not know `newest_id`, and are not to refuse it.
+  const params = { path: { id: to }, header: { 'SVC-STRICT': newestId === undefined } };
   const returning = context.api().post('/deployments/{id}/rollback', { params, body });
   const deployment = await terminal
     .progress(dryRun ? 'asking what would change' : 'rolling back', returning)
     .catch((error: unknown) => {
-      const isConflict =
-        error instanceof GloveboxError && error.problem.code === 'deployment_conflict';
-      throw isConflict ? conflictOf(new Refusal(error), afterConflict) : error;
+      throw refused(error);
     });
   const value = { dry_run: dryRun, rollback_of: to, ...deployment };
   terminal.result(value, () => `Back to ${to}\n${wordsOf(deployment, dryRun, context)}`);
 }
 
+function refused(error: unknown): unknown {
+  if (!(error instanceof GloveboxError) || error.problem.code !== 'deployment_conflict') {
+    return error;
+  }
+  const refusal = new Refusal(error);
+  if ('conflicts' in error.problem) return conflictOf(refusal, afterConflict);
+  return new Failure('conflict', refusal.message, 'Look at `glovebox deployments`, and decide.', {
+    ...error.problem,
+  });
+}
+
 /**
- * The deployment of the project before that which is in force. A rollback put an older one in force, so that a second
- * rollback goes further back and does not return to what was bad.
+ * The deployment of the project before that which is in force, and the newest. A rollback put an older one in force, so
+ * that a second rollback goes further back and does not return to what was bad.
  */
-async function theOneBefore(context: Context): Promise<string> {
+async function theOneBefore(
+  context: Context,
+  asked: string | undefined,
+): Promise<{ readonly to: string; readonly newestId: string | undefined }> {
+  const project = asked ?? projectOfFolder(context);
   const all = await newest(context, listedMax);
-  const folder = projectAround(context.cwd);
-  const project = folder === undefined ? all[0]?.project : readProjectFile(folder).project;
   const kept = all.filter((one) => one.project === project);
   let inForce = 0;
   for (let back = kept[0]?.rollback_of; back !== undefined; back = kept[inForce]?.rollback_of) {
@@ -88,9 +109,18 @@ async function theOneBefore(context: Context): Promise<string> {
     if (inForce < 0) break;
   }
   const before = inForce < 0 ? undefined : kept[inForce + 1];
-  if (before) return before.id;
+  if (before) return { to: before.id, newestId: kept[0]?.id };
   throw usage(
     'There is no deployment before that which is in force.',
     '`glovebox deployments` lists those that are kept; `glovebox rollback ID` returns to one.',
+  );
+}
+
+function projectOfFolder({ cwd }: Context): string | undefined {
+  const folder = projectAround(cwd);
+  if (folder !== undefined) return readProjectFile(folder).project;
+  throw usage(
+    'This is no folder of a project: which deployment is meant?',
+    'Say `glovebox rollback ID` or `--project NAME`. `glovebox deployments` lists them.',
   );
 }

@@ -181,7 +181,12 @@ export class CreateDeployment extends DeploymentOptions {
   prune?: boolean;
 }
 
-export class RollbackInput extends DeploymentOptions {}
+export class RollbackInput extends DeploymentOptions {
+  /** The newest deployment of the project, as the caller knows it. */
+  @IsOptional()
+  @IsUUID('loose')
+  newest_id?: string;
+}
 
 export interface ItemChange {
   kind: DeployedKind;

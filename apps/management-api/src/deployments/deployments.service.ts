@@ -84,6 +84,7 @@ export class DeploymentsService {
       ...{ input, prune: true, rollbackOf: id },
       asked: async (sql) => {
         const { project, items } = await deployedBy(sql, sealer, author.tenantId, id);
+        await refuseOtherNewest(sql, author.tenantId, project, input.newest_id);
         const pruned = await prunedSince(sql, author.tenantId, id);
         return { project, wanted: items.map((item) => toWanted(item, pruned.has(item.id))) };
       },
@@ -185,6 +186,20 @@ async function holdDeployments(sql: Sql, tenantId: string): Promise<void> {
   );
   if (row?.held) return;
   throw new Problem('conflict', { detail: 'Another deployment of the tenant is under way.' });
+}
+
+/** A rollback that somebody has decided on by a list is not to undo what was deployed after it was read. */
+async function refuseOtherNewest(
+  sql: Sql,
+  tenantId: string,
+  project: string | undefined,
+  known: string | undefined,
+): Promise<void> {
+  if (known === undefined || known.toLowerCase() === (await newestOf(sql, tenantId, project)))
+    return;
+  throw new Problem('deployment_conflict', {
+    detail: 'Another deployment of the project has been made meanwhile. Nothing was changed.',
+  });
 }
 
 /** Whoever deletes a proxy by hand may do so because its key has become known. */

@@ -523,6 +523,28 @@ describe('a rollback', () => {
     expect(changed(await rollback(first.id, { force: true }))).toEqual(['bank updated name']);
   });
 
+  it('is refused where another deployment of the project is newer than the one that is named', async () => {
+    const named = (name: string): object => ({ ...proxy, slug: `of-${name}`, name });
+    const first = await deploy([named('one')], { project: 'shop' });
+    const second = await deploy([named('two')], { project: 'shop' });
+    await deploy([named('other')], { project: 'bank' });
+    for (const newest_id of [first.id, randomUUID()]) {
+      const late = { newest_id, force: true };
+      const answer = await api.post(`/deployments/${first.id}/rollback`, late);
+      expect(answer).toMatchObject({ status: 409, body: { code: 'deployment_conflict' } });
+      expect(answer.body).not.toHaveProperty('conflicts');
+    }
+    expect(changed(await rollback(first.id, { newest_id: second.id?.toUpperCase() }))).toEqual([
+      'of-one unchanged',
+      'of-two pruned',
+    ]);
+    const wrong = await api.post(`/deployments/${first.id}/rollback`, { newest_id: 'first' });
+    expect(wrong).toMatchObject({
+      status: 400,
+      body: { errors: { newest_id: [expect.any(String)] } },
+    });
+  });
+
   it('to a deployment that is unknown or foreign is 404', async () => {
     const { id } = await deploy([proxy]);
     for (const path of [`/deployments/${randomUUID()}`, `/deployments/x`, `/deployments/${id}`]) {

@@ -19,6 +19,8 @@ const texts: Readonly<Record<string, string>> = {
   'DeploymentDetails.message': 'Why, in the words of its author.',
   'CreateDeployment.dry_run': 'Whether the answer alone is wanted: nothing is changed.',
   'RollbackInput.dry_run': 'Whether the answer alone is wanted: nothing is changed.',
+  newest_id:
+    'The newest deployment of the project, as the caller knows it. Where it is another one, nothing is changed.',
   'DeployedApplication.kind': 'An application.',
   'DeployedReactor.kind': 'A reactor with its formula.',
   'DeployedProxy.kind': 'A proxy.',
