@@ -31,6 +31,8 @@ export interface Context {
 }
 
 const retries = 3;
+/** Of a call that deploys: it may take 25 s, and is repeated as any other. */
+export const deployingMs = 180_000;
 
 export const callsWith = (
   key: string,

@@ -29,7 +29,10 @@ export function failureOf(error: unknown, url: () => string, signal: AbortSignal
 }
 
 /** The innermost reason: that of the network, where there is one. */
-export function whyNot({ cause, message }: Error): string {
+export function whyNot(error: Error): string {
+  const { cause, message } = error;
+  // It has the answer that came before, and its cause says no more than that time is over.
+  if (error instanceof NoAnswer && error.isTimeout) return message;
   return cause instanceof Error ? whyNot(cause) || String(cause) : message;
 }
 

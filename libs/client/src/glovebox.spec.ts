@@ -174,13 +174,22 @@ describe('a call that may be repeated', () => {
 });
 
 describe('a call ends', () => {
-  it('when its time is over, while it waits as well', async () => {
+  it('when its time is over, and says what was answered before', async () => {
     const never = (): void => undefined;
     answers.push(never);
     const late: unknown = await create({ timeoutMs: 100 }).catch((error: unknown) => error);
     expect(late).toMatchObject({ name: 'NoAnswer', isTimeout: true });
+    answers.push(problem(503, 'no_capacity', { 'retry-after': '0' }), never);
+    await expect(create({ timeoutMs: 1_000 })).rejects.toMatchObject({
+      isTimeout: true,
+      message: 'No answer came within 1000 ms. The answer before was: no_capacity: Title.',
+    });
+  });
+
+  it('with what was answered, where the time would be over before it may be repeated', async () => {
     answers.push(problem(429, 'rate_limited', { 'retry-after': '30' }));
-    await expect(create({ timeoutMs: 100 })).rejects.toMatchObject({ isTimeout: true });
+    expect((await refused(create())).code).toBe('rate_limited');
+    expect(received).toHaveLength(1);
   });
 
   it('when its signal says so, with the reason of the signal', async () => {

@@ -46,10 +46,12 @@ export async function send(fetch: typeof globalThis.fetch, call: Call): Promise<
   const { url, method, headers, body, redirect, timeoutMs = 60_000, retries = 2 } = call;
   const timeout = AbortSignal.timeout(timeoutMs);
   const signal = call.signal ? AbortSignal.any([call.signal, timeout]) : timeout;
+  const until = performance.now() + timeoutMs;
+  let before = '';
   const ended = (): unknown =>
     call.signal?.aborted
       ? call.signal.reason
-      : new NoAnswer(`There was no answer within ${timeoutMs} ms.`, { cause: timeout.reason });
+      : new NoAnswer(`No answer came within ${timeoutMs} ms.${before}`, { cause: timeout.reason });
   for (let repeated = 0; ; repeated += 1) {
     const mayRepeat = repeated < retries && !(body instanceof ReadableStream);
     let waitMs: number | undefined;
@@ -60,24 +62,23 @@ export async function send(fetch: typeof globalThis.fetch, call: Call): Promise<
       if (error === undefined) return answer;
       const isAgain = mayRepeat && mayBeSentAgain(error, answer, call);
       waitMs = isAgain ? waitFor(answer, repeated) : undefined;
-      if (waitMs === undefined) throw error;
+      // This answer says why. Another one would come too late.
+      if (waitMs === undefined || performance.now() + waitMs > until) throw error;
+      before = ` The answer before was: ${error.message}`;
     } catch (error) {
       if (signal.aborted) throw ended();
       if (error instanceof GloveboxError || error instanceof NoAnswer) throw error;
       if (!mayRepeat || !call.isRepeatable) throw new NoAnswer('No answer came.', { cause: error });
       waitMs = backOff(repeated);
     }
-    await pause(waitMs, signal).catch(() => {
-      throw ended();
-    });
+    await pause(waitMs, signal).catch(() => Promise.reject(ended() as Error));
   }
 }
 
 function mayBeSentAgain(error: GloveboxError | NoAnswer, answer: Response, call: Call): boolean {
   if (error instanceof NoAnswer) return call.isRepeatable && passing.has(answer.status);
-  // Its destination has had the call.
-  if (answer.headers.has('svc-proxy-destination-status')) return false;
-  return notDone.has(error.code);
+  // Otherwise its destination has had the call.
+  return !answer.headers.has('svc-proxy-destination-status') && notDone.has(error.code);
 }
 
 function waitFor({ headers }: Response, repeated: number): number | undefined {

@@ -1,5 +1,5 @@
 import { GloveboxError, type components } from '@glovebox/client';
-import type { Context } from '../context';
+import { deployingMs, type Context } from '../context';
 import { Failure, usage } from '../failure';
 import { Refusal } from '../failure-of-call';
 import { projectAround, readProjectFile } from '../project/project';
@@ -71,7 +71,9 @@ export async function rollback(
   };
   // Servers of before do not know `newest_id`, and are not to refuse it.
   const params = { path: { id: to }, header: { 'SVC-STRICT': newestId === undefined } };
-  const returning = context.api().post('/deployments/{id}/rollback', { params, body });
+  const returning = context
+    .api()
+    .post('/deployments/{id}/rollback', { params, body, timeoutMs: deployingMs });
   const deployment = await terminal
     .progress(dryRun ? 'asking what would change' : 'rolling back', returning)
     .catch((error: unknown) => {

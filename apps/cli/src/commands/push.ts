@@ -1,5 +1,5 @@
 import { GloveboxError } from '@glovebox/client';
-import type { Context } from '../context';
+import { deployingMs, type Context } from '../context';
 import { Failure } from '../failure';
 import { Refusal } from '../failure-of-call';
 import { itemOf, type LocalItem } from '../project/items';
@@ -32,7 +32,7 @@ export async function push(context: Context, options: PushOptions): Promise<void
     items: locals.map(({ item }) => item as never),
   };
   const api = context.api();
-  const deploy = () => api.post('/deployments', { body });
+  const deploy = () => api.post('/deployments', { body, timeoutMs: deployingMs });
   const pushing = deploy().catch(async (error: unknown) => {
     const lacked = lackedBundles(error, locals);
     if (lacked.length === 0) throw error;

@@ -178,6 +178,9 @@ export class DeploymentsService {
   }
 }
 
+/** Most deployments have ended by then, and all by the third time that our clients come back. */
+const retryAfterSeconds = 10;
+
 /** One deployment of a tenant at a time. The next one must see what this one does. */
 async function holdDeployments(sql: Sql, tenantId: string): Promise<void> {
   const [row] = await sql.query<{ held: boolean }>(
@@ -185,7 +188,10 @@ async function holdDeployments(sql: Sql, tenantId: string): Promise<void> {
     [tenantId],
   );
   if (row?.held) return;
-  throw new Problem('conflict', { detail: 'Another deployment of the tenant is under way.' });
+  throw new Problem('share_exhausted', {
+    detail: 'Another deployment of the tenant is under way. Nothing was changed: repeat it.',
+    retryAfterSeconds,
+  });
 }
 
 /** A rollback that somebody has decided on by a list is not to undo what was deployed after it was read. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Response } from 'supertest';
+import type { Response, Test } from 'supertest';
 import { waitFor } from '@glovebox/testing';
 import { useTestApi } from '../spec-api';
 import type { DeploymentResponse } from './deployments.dto';
@@ -740,11 +740,28 @@ it('of two deployments at once one is refused, or both are whole', async () => {
     Array.from({ length: 20 }, (_, n) => ({ ...proxy, slug: `p-${n}`, name })),
   );
   const answers = await Promise.all(sets.map((items) => refused(items, { force: true })));
-  expect(answers.map(({ status }) => status).every((one) => [200, 409].includes(one))).toBe(true);
+  expect(answers.map(({ status }) => status).every((one) => [200, 429].includes(one))).toBe(true);
   expect(answers.some(({ status }) => status === 200)).toBe(true);
   const { data } = (await shownBy('/proxies?size=100')) as { data: { name: string }[] };
   expect(data).toHaveLength(20);
   expect(new Set(data.map(({ name }) => name)).size).toBe(1);
+});
+
+it('is told to come back while another one of the tenant is under way, and changes nothing', async () => {
+  const key = randomUUID();
+  const sent = (): Test =>
+    api.post('/deployments', { items: [proxy] }).set('SVC-IDEMPOTENCY-KEY', key);
+  await api.admin.transaction(async (sql) => {
+    await sql.query(`SELECT pg_advisory_xact_lock(hashtextextended('deployments of ' || $1, 0))`, [
+      api.tenant.tenant_id,
+    ]);
+    expect(await sent()).toMatchObject({
+      ...{ status: 429, body: { code: 'share_exhausted' } },
+      headers: { 'retry-after': '10' },
+    });
+  });
+  const { status, body } = await sent();
+  expect([status, changed(body as DeploymentResponse)]).toEqual([200, ['bank created']]);
 });
 
 it('whose connection dies when all is written has put nothing in force', async () => {
