@@ -157,6 +157,7 @@ export function sheetOf({ kind, slug: _, id: __, ...item }: Item): Sheet {
     const { private_key: ___, ...certificate } = members.client_certificate ?? {};
     const yaml = plain({
       ...members,
+      rules: (members.rules as readonly Json[] | undefined)?.map(withoutEmptyDescription),
       ...(Object.keys(certificate).length > 0 ? { client_certificate: certificate } : {}),
       application: application?.slug ?? application?.id,
       request_transform: request_transform && runtimeOf(request_transform),
@@ -195,6 +196,10 @@ export function sheetOf({ kind, slug: _, id: __, ...item }: Item): Sheet {
     code: { code: codeInSheet(formula ?? {}) },
   };
 }
+
+/** A rule that says none is stored with an empty one. */
+const withoutEmptyDescription = ({ description, ...rule }: Json): Json =>
+  description ? { description, ...rule } : rule;
 
 /** What is stored without a runtime has the oldest one. A file that says none has a newer one. */
 const runtimeOf = ({ runtime = 'node16' }: Json): Json => ({ runtime });
