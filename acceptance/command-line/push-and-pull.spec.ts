@@ -1,4 +1,4 @@
-import { readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createOwnTenant } from '../own-tenant';
 import { call, create, runningProduct } from '../product';
@@ -166,6 +166,71 @@ it('pulling what others have made, and pushing it, gives it a slug and changes n
   expect(await push()).toMatchObject({ 'proxy made-by-a-client': 'updated' });
   expect(await shown()).toEqual(before);
   expect(await push()).toMatchObject({ 'proxy made-by-a-client': 'unchanged' });
+});
+
+describe('the members of forward mode, and destinations of rules', () => {
+  const proxyFile = 'proxies/forward/proxy.yaml';
+  const applicationFile = 'applications/billing.yaml';
+  const match = { hosts: ['api.example.com', '*.example.com:8443'], methods: ['POST'] };
+  const proxy = { match, forward_to: 'request', scrub: true };
+  const destinations = ['api.example.com/v1'];
+  const rule = { priority: 1, container: '/', transform: 'reveal', permissions: ['token:use'] };
+  const ofBoth = { 'proxy forward': 'unchanged', 'application billing': 'unchanged' };
+  const differing = async (): Promise<Record<string, string>> => {
+    const { stdout } = await run(['diff', '--json']);
+    const lines = stdout.split('\n').filter((line) => line !== '');
+    const found = lines.map((line) => JSON.parse(line) as { slug: string; patch: string });
+    return Object.fromEntries(found.map(({ slug, patch }) => [slug, patch]));
+  };
+  const shown = async (path: string, slug: string): Promise<unknown> => {
+    const { body } = await call('GET', `${url}${path}?slug=${slug}`, { key: adminKey });
+    return (body.data as unknown[])[0];
+  };
+
+  it('are deployed from files, and are the same in them', async () => {
+    mkdirSync(fileOf('proxies/forward'));
+    mkdirSync(fileOf('applications'), { recursive: true });
+    const head = { name: 'Forward', destination_url: 'https://api.example.com/' };
+    // JSON is YAML as well.
+    writeFileSync(fileOf(proxyFile), JSON.stringify({ ...head, ...proxy }));
+    const rules = [{ ...rule, destinations }];
+    const application = { name: 'Billing', type: 'private', rules };
+    writeFileSync(fileOf(applicationFile), JSON.stringify(application));
+    expect(await push()).toMatchObject({
+      'proxy forward': 'created',
+      'application billing': 'created',
+    });
+    expect(await shown('/proxies', 'forward')).toMatchObject(proxy);
+    expect(await shown('/applications', 'billing')).toMatchObject({ rules });
+    expect(await push()).toMatchObject(ofBoth);
+    const same = await differing();
+    expect([same.forward, same.billing]).toEqual([undefined, undefined]);
+  });
+
+  it('are pulled as they are deployed, and diff shows what differs', async () => {
+    const { id } = (await shown('/proxies', 'forward')) as { id: string };
+    const patched = await call('PATCH', `${url}/proxies/${id}`, {
+      key: adminKey,
+      body: { match: { methods: ['PUT'], paths: ['/v2'] }, forward_to: null, scrub: false },
+      headers: { 'Content-Type': 'application/merge-patch+json' },
+    });
+    expect(patched.status).toBe(204);
+    const before = readFileSync(fileOf(applicationFile), 'utf8');
+    writeFileSync(fileOf(applicationFile), before.replace('example.com/v1', 'example.com/v3'));
+    const { forward, billing } = await differing();
+    for (const line of ['-    - PUT', '-    - /v2', '+forward_to: request', '+scrub: true']) {
+      expect(forward).toContain(line);
+    }
+    expect(billing).toMatch(/-.*api\.example\.com\/v1\n\+.*api\.example\.com\/v3/);
+    rmSync(fileOf('proxies/forward'), { recursive: true });
+    rmSync(fileOf(applicationFile));
+    await cli.succeed(['pull'], { env: keys });
+    const text = readFileSync(fileOf(proxyFile), 'utf8');
+    expect(text).toContain('/v2');
+    expect(text).not.toMatch(/forward_to|scrub/);
+    expect(readFileSync(fileOf(applicationFile), 'utf8')).toContain(destinations[0]);
+    expect(await push()).toMatchObject(ofBoth);
+  });
 });
 
 it('a second folder neither changes nor prunes what the first has deployed', async () => {

@@ -153,6 +153,26 @@ describe('a deployment', () => {
     expect((await shownBy('/deployments')).data).toHaveLength(1);
   });
 
+  it('exchanges the matches of two proxies, and is refused where both would have the same', async () => {
+    const matching = (slug: string, path: string): object => ({
+      ...proxy,
+      slug,
+      match: { hosts: ['exchanged.example'], paths: [path] },
+    });
+    const first = await deploy([matching('a', '/one'), matching('b', '/two')]);
+    const same = await refused([matching('a', '/two'), matching('b', '/two')]);
+    expect(same).toMatchObject({ status: 409, body: { code: 'conflict' } });
+    const exchanged = await deploy([matching('a', '/two'), matching('b', '/one')]);
+    expect(changed(exchanged)).toEqual(['a updated match', 'b updated match']);
+    for (const [slug, path] of [
+      ['a', '/two'],
+      ['b', '/one'],
+    ] as const) {
+      expect(api.inForce('proxy', idOf(first, slug))).toMatchObject({ match: { paths: [path] } });
+    }
+    expect(changed(await rollback(first.id))).toEqual(['a updated match', 'b updated match']);
+  });
+
   it('writes what differs alone, and names its members', async () => {
     const first = await deploy(all);
     const changedSet = [
