@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { readerVersion } from '@glovebox/database';
 import { parseKeyRing, sealWithRing } from '@glovebox/seal';
 import { sealDefinition } from './codec';
-import type { DefinitionKind, ReactorDefinition } from './definition';
+import type { DefinitionKind, ProxyDefinition, ReactorDefinition } from './definition';
 import type { LogEntry, LogPart } from './log';
 import { newerToldMax, Replica } from './replica';
 
@@ -126,7 +126,12 @@ describe('a definition of a newer release', () => {
     const sealed = sealWithRing(ring, 1, place, JSON.stringify(payload));
     return { version, kind, id, tenantId, payload: sealed };
   };
-  const proxy = (version: number, id: string, keyHash: string): LogEntry => {
+  const proxy = (
+    version: number,
+    id: string,
+    keyHash: string,
+    match: ProxyDefinition['match'] = null,
+  ): LogEntry => {
     const definition = {
       kind: 'proxy',
       id,
@@ -145,7 +150,7 @@ describe('a definition of a newer release', () => {
       timeoutMs: null,
       tls: null,
       allowedOrigins: [],
-      match: null,
+      match,
       forwardTo: null,
     } as const;
     return { version, kind: 'proxy', id, tenantId, payload: sealDefinition(ring, 1, definition) };
@@ -222,6 +227,36 @@ describe('a definition of a newer release', () => {
     expect(codeOf(() => copy.snapshot.find('proxy', tenantId, id))).toEqual(tooOld);
     expect(copy.snapshot.proxyByKeyHash('p')).toBeUndefined();
   });
+
+  it.each(['newer', 'damaged'])(
+    'that is a %s proxy stops all of forward mode of its tenant alone, since nobody knows what it matches',
+    async (state) => {
+      const copy = replica();
+      const [id, wide] = [randomUUID(), randomUUID()];
+      const damaged = proxy(2, id, 'p');
+      damaged.payload?.reverse().writeUInt8(damaged.payload.at(-1) ?? 0, 0);
+      const unread = state === 'newer' ? newer(2, 'proxy', id) : damaged;
+      const match = { hosts: ['*.example'], methods: [], paths: [] };
+      const request = { hostPatterns: ['a.example', '*.example'], method: 'GET', path: '/' };
+      const found = (tenant = tenantId) =>
+        codeOf(() => copy.snapshot.proxyFor(tenant, request)?.id);
+      const isKnown = () => codeOf(() => copy.snapshot.hasProxyFor(tenantId, ['a.example']));
+      const refused = expect.objectContaining({
+        code: state === 'newer' ? 'newer_definition' : 'service_unavailable',
+        status: 503,
+      }) as unknown;
+      await copy.apply(partOf(0, [proxy(1, wide, 'w', match), unread], 2));
+      expect([found(), isKnown()]).toEqual([refused, refused]);
+      expect(found(randomUUID())).toBeUndefined();
+      expect(copy.snapshot.proxyByKeyHash('w')).toMatchObject({ id: wide });
+      await copy.apply(partOf(2, [proxy(3, id, 'p')], 3));
+      expect([found(), isKnown()]).toEqual([wide, false]);
+      await copy.apply(partOf(3, [{ ...unread, version: 4 }], 4));
+      expect(found()).toEqual(refused);
+      await copy.apply(partOf(4, [{ version: 5, kind: 'proxy', id, tenantId, payload: null }], 5));
+      expect(found()).toBe(wide);
+    },
+  );
 
   it('is told of once, and of 50,000 no more than the first hundred are', async () => {
     const told: string[] = [];

@@ -135,8 +135,8 @@ export class Replica {
       }
       this.onFault(error);
       // An unreadable entry counts as unknown, and calls to it are refused. One bad entry must not
-      // stop all the others.
-      return (snapshot) => snapshot.setUnreadable(kind, id);
+      // stop all the others. Forward mode of its tenant does stop: nobody knows what it matches.
+      return (snapshot) => snapshot.setUnreadable(kind, id, tenantId);
     }
   }
 

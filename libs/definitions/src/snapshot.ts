@@ -30,10 +30,13 @@ export class DefinitionSnapshot {
   readonly #matchedProxies = new MatchedProxies();
   readonly #originsOfApplications = new ListedOrigins(hasExpired);
   readonly #originsOfProxies = new ListedOrigins(() => false);
-  readonly #unreadable = new Set<string>();
+  /** The tenant of each definition that this process cannot open. */
+  readonly #unreadable = new Map<string, string>();
   /** The definitions that this process is too old for, as far as it can recognise them. */
   readonly #newerById = new Map<string, NewerEntry>();
   readonly #newerKeyHashes = new Set<string>();
+  /** By tenant, then by id: the refusal of each proxy whose match is not known. */
+  readonly #unmatchedProxies = new Map<string, Map<string, () => Problem>>();
   #revision = 0;
 
   /** While this stays the same, look-ups answer as before, except that applications expire. */
@@ -60,12 +63,20 @@ export class DefinitionSnapshot {
 
   /** The tenant's proxy that handles a request of forward mode: the most specific one. Hot path. */
   proxyFor(tenantId: string, request: ForwardedRequest): ProxyDefinition | undefined {
+    this.#requireMatches(tenantId);
     return this.#matchedProxies.find(tenantId, request);
   }
 
   /** Whether some request to these hosts would have a proxy. */
   hasProxyFor(tenantId: string, hostPatterns: readonly string[]): boolean {
+    this.#requireMatches(tenantId);
     return this.#matchedProxies.knows(tenantId, hostPatterns);
+  }
+
+  /** A proxy that nobody can read here may be the one that matches, with its steps and its `scrub`. */
+  #requireMatches(tenantId: string): void {
+    const [refusal] = this.#unmatchedProxies.get(tenantId)?.values() ?? [];
+    if (refusal) throw refusal();
   }
 
   /**
@@ -103,19 +114,31 @@ export class DefinitionSnapshot {
    * verdict that lasts (a run that fails, a webhook that is given up) must not rest on the second.
    */
   requireReadable(kind: DefinitionKind, id: string): void {
-    if (!this.#unreadable.has(name(kind, id))) return;
-    throw new Problem('service_unavailable', { retryAfterSeconds: 1 });
+    if (this.#unreadable.has(name(kind, id))) throw unreadable();
   }
 
-  setUnreadable(kind: DefinitionKind, id: string): void {
+  setUnreadable(kind: DefinitionKind, id: string, tenantId: string): void {
     this.delete(kind, id);
-    this.#unreadable.add(name(kind, id));
+    this.#unreadable.set(name(kind, id), tenantId);
+    if (kind === 'proxy') this.#addUnmatched(tenantId, id, unreadable);
   }
 
   setNewer(kind: DefinitionKind, id: string, newer: NewerEntry): void {
     this.delete(kind, id);
     this.#newerById.set(name(kind, id), newer);
     for (const hash of newer.keyHashes) this.#newerKeyHashes.add(hash);
+    if (kind === 'proxy') this.#addUnmatched(newer.tenantId, id, () => tooOldFor('proxy'));
+  }
+
+  #addUnmatched(tenantId: string, id: string, refusal: () => Problem): void {
+    const ofTenant = this.#unmatchedProxies.get(tenantId) ?? new Map<string, () => Problem>();
+    this.#unmatchedProxies.set(tenantId, ofTenant.set(id, refusal));
+  }
+
+  #removeUnmatched(tenantId: string, id: string): void {
+    const ofTenant = this.#unmatchedProxies.get(tenantId);
+    ofTenant?.delete(id);
+    if (ofTenant?.size === 0) this.#unmatchedProxies.delete(tenantId);
   }
 
   get size(): number {
@@ -144,8 +167,10 @@ export class DefinitionSnapshot {
 
   delete(kind: DefinitionKind, id: string): void {
     this.#revision += 1;
-    this.#unreadable.delete(name(kind, id));
     const newer = this.#newerById.get(name(kind, id));
+    const tenantId = newer?.tenantId ?? this.#unreadable.get(name(kind, id));
+    if (kind === 'proxy' && tenantId !== undefined) this.#removeUnmatched(tenantId, id);
+    this.#unreadable.delete(name(kind, id));
     this.#newerById.delete(name(kind, id));
     for (const hash of newer?.keyHashes ?? []) this.#newerKeyHashes.delete(hash);
     const definition = this.#byId.get(name(kind, id));
@@ -177,6 +202,8 @@ export const tooOldFor = (kind: DefinitionKind): Problem =>
     detail: `This process is older than the release that wrote the ${kind}.`,
     retryAfterSeconds: 1,
   });
+
+const unreadable = (): Problem => new Problem('service_unavailable', { retryAfterSeconds: 1 });
 
 const hasExpired = ({ expiresAt }: ApplicationDefinition): boolean =>
   expiresAt !== null && Date.parse(expiresAt) <= Date.now();

@@ -1,3 +1,4 @@
+import { readerVersion } from '@glovebox/database';
 import { waitFor } from '@glovebox/testing';
 import {
   matching,
@@ -100,4 +101,26 @@ it('without a setting everything that no proxy matches is denied, within a tunne
   expect(await client.get('/other', destination.address)).toBe(403);
   expect(await client.get('/only%2fthat', destination.address)).toBe(400);
   client.socket.destroy();
+});
+
+it('nothing goes past a proxy that needs a newer gateway: it may be the one that matches', async () => {
+  await spec.tenantSettings({ forward_unmatched: 'tunnel' });
+  await spec.proxy('https://elsewhere.example', {
+    ...matching([destination.address]),
+    ...{ forwardTo: 'request', tls: destination.tls },
+  });
+  const { id } = await spec.changeableProxy('https://unrelated.example');
+  const needReader = (v: number): Promise<void> =>
+    spec.rewrite({ kind: 'proxy', id }, (payload) => ({ ...payload, v }));
+  const open = await openTunnelTo(spec, destination.address, key);
+  expect(await open.get('/readable', destination.address)).toBe(200);
+  const before = destination.requests.length;
+  await needReader(readerVersion + 1);
+  expect(await open.get('/matched', destination.address)).toBe(503);
+  const refused = await sendConnect(spec.forwardPort, destination.address, key);
+  expect(await refused.done()).toMatch(/ 503 [^]*newer_definition/);
+  expect(destination.requests).toHaveLength(before);
+  await needReader(1);
+  expect(await open.get('/again', destination.address)).toBe(200);
+  open.socket.destroy();
 });
