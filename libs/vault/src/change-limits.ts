@@ -50,8 +50,8 @@ export function refuseToUnmask(principal: Principal, from: string, to: string): 
 }
 
 /**
- * Only an application that is trusted with data may let a token go further than before, and no code
- * that holds bound values.
+ * Only an application that is trusted with data may let a token go further than before, and no
+ * code: it would free a token first, and open it as a free one.
  */
 export function refuseToFree(
   { principal, reach }: Viewer,
@@ -59,7 +59,7 @@ export function refuseToFree(
   after: readonly string[] | null,
 ): void {
   reach?.requireKept(after);
-  if (before === null || (principal.type !== 'public' && !reach?.isBound)) return;
+  if (before === null || (principal.type !== 'public' && !reach)) return;
   if (after && areWithin(after, patternsOf(before))) return;
   throw new Problem('destination_not_allowed', {
     detail:

@@ -161,6 +161,18 @@ describe('code that has opened bound tokens', () => {
   });
 });
 
+it('code that has opened nothing frees no token either, to open it as a free one afterwards', async () => {
+  const reach = new Reach();
+  const viewer = { principal: principal([{}]), reach };
+  const id = await store({ data: 'secret', destinations: ['*.a.example'] });
+  for (const destinations of [null, ['*.example'], ['*.a.example', 'b.example']]) {
+    expect(await codeOf(update(id, { destinations }, viewer))).toBe('destination_not_allowed');
+  }
+  expect(await codeOf(store({ data: 'free' }, { reach: new Reach() }))).toBe('done');
+  expect(await codeOf(update(id, { destinations: ['x.a.example'] }, viewer))).toBe('done');
+  expect(reach.hosts).toEqual(['x.a.example']);
+});
+
 it('a public application narrows destinations, and neither widens nor removes them', async () => {
   const viewer = { principal: principal([], 'public') };
   const id = await store({ data: 1, destinations: ['*.a.example'] });
