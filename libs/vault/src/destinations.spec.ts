@@ -23,6 +23,7 @@ const principal = (rules: Partial<AccessRule>[] = [], type: Principal['type'] = 
   }) as Principal;
 
 const all = principal();
+const revealing = principal([{}]);
 const useTo = (goesTo?: string[]): Use => ({
   ...{ tenantId, actorId: all.actorId, operation: 'proxy.invoke', entityType: 'proxy' },
   ...{ entityId: randomUUID(), traceId: randomUUID(), destinationHost: 'a.example' },
@@ -119,6 +120,38 @@ describe('code that has opened bound tokens', () => {
       detail: expect.stringContaining(other) as string,
     });
     expect(reach.hosts).toEqual(['a.example']);
+  });
+
+  it.each<[string, (other: string, use: Use, reach: Reach) => Promise<unknown>]>([
+    ['uses it', (other, use, reach) => spec.vault.detokenize(all, use, [other], reach)],
+    ['will use it', (other, use, reach) => spec.vault.foresee(all, use, [other], reach)],
+    [
+      'resolves it',
+      (other, { traceId }, reach) =>
+        spec.vault.resolve({ principal: revealing, traceId, reach }, `{{ ${other} }}`),
+    ],
+    [
+      'reads it',
+      (other, { traceId }, reach) =>
+        spec.vault.readToken(spec.data, { principal: revealing, traceId, reach }, other),
+    ],
+    [
+      'lists it',
+      (other, { traceId }, reach) => {
+        const viewer = { principal: revealing, traceId, reach };
+        return spec.vault.listTokens(spec.data, viewer, { ids: [other] }, { page: 1, size: 20 });
+      },
+    ],
+  ])('leaves a line of the refusal where nothing would be left, when it %s', async (_, open) => {
+    const reach = await reachOf(['a.example']);
+    const other = await store({ data: 2, destinations: ['b.example'] });
+    const use = useTo();
+    expect(await codeOf(open(other, use, reach))).toBe('destination_not_allowed');
+    const lines = await spec.admin.query(
+      'SELECT token_ids FROM audit_log WHERE trace_id = $1 AND outcome = $2',
+      [use.traceId, 'refused'],
+    );
+    expect(lines).toEqual([{ token_ids: [other] }]);
   });
 
   it('narrows by each token that it reads, and not by one of which it sees the mask', async () => {

@@ -19,7 +19,7 @@ import { showTokens, type Viewer } from './sights/shown-tokens';
 import type { Sights } from './sights/sights';
 import { boundsOf, elsewhere, type BoundToken, type Reach } from './reach';
 import { nothingToGive, outOfBounds } from './refusals';
-import type { SealedToken, Use } from './statements/read-and-record';
+import { refusedUse, type SealedToken, type Use } from './statements/read-and-record';
 import type { UseReader } from './statements/token-uses';
 import { storeTokens, type StoredToken } from './store-tokens';
 import { placeOf, type TokenInput, type TokenView } from './token';
@@ -174,8 +174,7 @@ export class Vault {
 
   /** Records that tokens were refused to a place that only the values of this use made known. */
   async recordElsewhere(use: Use, tokenIds: readonly string[]): Promise<void> {
-    const limits = { bytesMax: 0, atOnceMax: 0 };
-    await this.uses.foresee({ use, grants: [], tokenIds: [...new Set(tokenIds)], limits });
+    await this.uses.foresee(refusedUse(use, tokenIds));
   }
 
   /**
@@ -196,15 +195,16 @@ export class Vault {
     refuseUnknown(tokenIds, found);
     const bytes = found.reduce((sum, token) => sum + (token.bytes ?? Infinity), 0);
     if (bytes > openedBytesMax) throw refusalOf(permission, found);
-    reach.narrow(boundsOf(found, grants));
+    await this.#narrow(reach, use, boundsOf(found, grants));
   }
 
+  /** The statement that read them has recorded a success. A refusal is a second line. */
   async #narrow(reach: Reach | undefined, use: Use, bounds: readonly BoundToken[]): Promise<void> {
     try {
       reach?.narrow(bounds);
     } catch (error) {
       const ids = bounds.map(({ id }) => id);
-      if (use.goesTo) await this.recordElsewhere(use, ids);
+      await this.recordElsewhere(use, ids);
       throw error;
     }
   }

@@ -18,9 +18,15 @@ import {
   type SealedValue,
 } from '../openings/opening-budget';
 import { outOfBounds } from '../refusals';
-import { boundsOf, type Reach } from '../reach';
+import { boundsOf, type BoundToken, type Reach } from '../reach';
 import type { Sights } from './sights';
-import { readLook, type LookRow } from '../statements/read-and-record';
+import {
+  foreseeUse,
+  readLook,
+  refusedUse,
+  type LookRow,
+  type Use,
+} from '../statements/read-and-record';
 import { fromStoredOptions } from '../stored-options';
 import { placeOf, toTokenView, type TokenOptions, type TokenRow, type TokenView } from '../token';
 
@@ -76,9 +82,9 @@ export async function showTokens(
   if (tokenIds.length === 0) return [];
   const { principal, sights, reach } = actor;
   const grants = reach ? showingGrants(principal, look.permission) : [];
-  const show = (rows: readonly LookRow[]): Promise<TokenView[]> => {
+  const show = async (rows: readonly LookRow[]): Promise<TokenView[]> => {
     const revealed = rows.filter(({ transform }) => transform === 'reveal');
-    reach?.narrow(boundsOf(revealed, grants));
+    if (reach) await narrow(sql, reach, useOf(actor, look), boundsOf(revealed, grants));
     for (const row of rows) sights?.see(principal, look.permission, row);
     return openRows(sealer, principal, rows);
   };
@@ -90,18 +96,39 @@ export async function showTokens(
   );
 }
 
+/** The statement that read them has recorded that they were revealed. A refusal is a second line. */
+async function narrow(
+  sql: Sql,
+  reach: Reach,
+  use: Use,
+  bounds: readonly BoundToken[],
+): Promise<void> {
+  try {
+    reach.narrow(bounds);
+  } catch (error) {
+    const ids = bounds.map(({ id }) => id);
+    await foreseeUse(sql, refusedUse(use, ids));
+    throw error;
+  }
+}
+
+const useOf = (
+  { principal: { tenantId, actorId }, traceId }: Actor,
+  { operation, entityType, entityId }: TokenLook,
+): Use => ({ tenantId, actorId, operation, entityType, entityId, traceId });
+
 /** Reads and records, or throws. More bytes than `atOnceMax` are deferred: not yet released. */
 export async function readRows(
   sql: Sql,
-  { principal, traceId }: Actor,
-  { permission, operation, entityType, entityId, isChange = false, isList = false }: TokenLook,
+  actor: Actor,
+  look: TokenLook,
   tokenIds: readonly string[],
   atOnceMax: number,
 ): Promise<LookRow[]> {
-  const { tenantId, actorId } = principal;
+  const { permission, isChange = false, isList = false } = look;
   const rows = await readLook(sql, {
-    use: { tenantId, actorId, operation, entityType, entityId, traceId },
-    grants: showingGrants(principal, permission),
+    use: useOf(actor, look),
+    grants: showingGrants(actor.principal, permission),
     tokenIds,
     limits: {
       bytesMax: openedBytesMax,

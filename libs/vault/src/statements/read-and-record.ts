@@ -208,6 +208,14 @@ export function foreseeUse(sql: Sql, asked: AskedUse): Promise<SealedToken[]> {
   return orAuditUnavailable(sql.query<SealedToken>(foreseeStatement, valuesOf(asked)));
 }
 
+/** A use that is refused for what no statement knows: it is granted nothing, and recorded so. */
+export const refusedUse = (use: Use, tokenIds: readonly string[]): AskedUse => ({
+  use,
+  grants: [],
+  tokenIds: [...new Set(tokenIds)],
+  limits: { bytesMax: 0, atOnceMax: 0 },
+});
+
 export function readLook(sql: Sql, asked: AskedLook): Promise<LookRow[]> {
   const values = [...valuesOf(asked), asked.isChange, asked.isList];
   return orAuditUnavailable(sql.query<LookRow>(lookStatement, values));
