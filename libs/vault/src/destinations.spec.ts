@@ -154,18 +154,22 @@ describe('code that has opened bound tokens', () => {
     expect(lines).toEqual([{ token_ids: [other] }]);
   });
 
-  it('narrows by each token that it reads, and not by one of which it sees the mask', async () => {
-    const revealing = principal([{ container: '/open/' }]);
-    const [masked = '', read = ''] = await Promise.all([
-      store({ data: 1, destinations: ['m.example'] }),
-      store({ data: 1, destinations: ['r.example'], containers: ['/open/'] }),
+  it('narrows by each token of which it reads the data or the mask, and not by one that shows neither', async () => {
+    const who = principal([{ container: '/open/' }]);
+    const destinations = ['r.example', 'm.example'];
+    const [unmasked = '', read = '', masked = ''] = await Promise.all([
+      store({ data: 1, destinations: ['u.example'] }),
+      store({ data: 1, destinations, containers: ['/open/'] }),
+      store({ data: 'secret', mask: '{{ data | slice: 0, 4 }}', destinations: ['m.example'] }),
     ]);
     const reach = new Reach();
-    const viewer = { principal: revealing, traceId: 'trace', reach };
-    await spec.vault.readToken(spec.data, viewer, masked);
-    expect(reach.isBound).toBe(false);
+    const viewer = { principal: who, traceId: 'trace', reach };
+    await spec.vault.readToken(spec.data, viewer, unmasked);
+    expect(reach.hosts).toBeUndefined();
     await spec.vault.readToken(spec.data, viewer, read);
-    expect(reach.hosts).toEqual(['r.example']);
+    expect(reach.hosts).toEqual(destinations);
+    expect(await spec.vault.readToken(spec.data, viewer, masked)).toMatchObject({ data: 'secr' });
+    expect(reach.hosts).toEqual(['m.example']);
   });
 
   it('stores nothing that may go further, and frees no token', async () => {

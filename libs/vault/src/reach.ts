@@ -55,10 +55,6 @@ export class Reach {
   readonly #tokenIds = new Set<string>();
   #place: Place | undefined;
 
-  get isBound(): boolean {
-    return this.#allowed !== undefined;
-  }
-
   /** The tokens that narrowed it, as far as a refusal may need them. */
   get tokenIds(): readonly string[] {
     return [...this.#tokenIds];

@@ -83,8 +83,9 @@ export async function showTokens(
   const { principal, sights, reach } = actor;
   const grants = reach ? showingGrants(principal, look.permission) : [];
   const show = async (rows: readonly LookRow[]): Promise<TokenView[]> => {
-    const revealed = rows.filter(({ transform }) => transform === 'reveal');
-    if (reach) await narrow(sql, reach, useOf(actor, look), boundsOf(revealed, grants));
+    // A mask is bound as the data is.
+    const given = rows.filter(({ sealed }) => sealed !== null);
+    if (reach) await narrow(sql, reach, useOf(actor, look), boundsOf(given, grants));
     for (const row of rows) sights?.see(principal, look.permission, row);
     return openRows(sealer, principal, rows);
   };
