@@ -88,6 +88,7 @@ const ways = `
     return seen;
   };`;
 
+const reset = 'EDESTINATION';
 const here = (): string => `allowed.test:${ports.tls}`;
 
 describe.each(specRuntimes)('code on %s that holds values of bound tokens', (runtime) => {
@@ -151,6 +152,63 @@ it('a host of https takes nothing in the clear from code that holds bound values
   expect(heard.plain).toBe('');
   const plain = await run(code, {}, { reach: () => [`http://allowed.test:${ports.plain}`] });
   expect(plain).toMatchObject({ value: { raw: 'heard' } });
+});
+
+it.each(specRuntimes)(
+  'TLS of code on %s has to name a host that is allowed, since others may share its address',
+  async (runtime) => {
+    const code = `
+      const tls = require('tls');
+      module.exports = async ({ args }) => {
+        const to = (more) => tried((yes, no) => tls
+          .connect({ host: 'allowed.test', port: args.plain, rejectUnauthorized: false, ...more })
+          .on('error', no));
+        return { raw: [await to({ servername: 'other.test' }), await to({ servername: '' })] };
+      }`;
+    const reach = () => [`allowed.test:${ports.plain}`];
+    const outcome = await run(code, { runtime }, { reach });
+    expect(outcome).toMatchObject({ value: { raw: [reset, reset] } });
+    expect(heard.plain).toBe('');
+  },
+);
+
+it('TLS that code writes byte by byte reaches the host that is allowed', async () => {
+  const code = `
+    const { Duplex } = require('stream');
+    module.exports = async ({ args }) => ({ raw: await tried((yes, no) => {
+      const raw = require('net').connect(args.tls, 'allowed.test');
+      const byByte = async (chunk) => {
+        for (const byte of chunk) await new Promise((written) => raw.write(Buffer.of(byte), written));
+      };
+      const socket = new Duplex({ read() {}, write: (chunk, _, done) => void byByte(chunk).then(() => done(), done) });
+      raw.on('data', (data) => socket.push(data)).on('close', () => socket.destroy());
+      require('tls').connect({ socket, servername: 'allowed.test', ca: args.ca }, () => yes('open')).on('error', no);
+    }) })`;
+  const outcome = await run(code, {}, { reach: () => [here()] });
+  expect(outcome).toMatchObject({ value: { raw: 'open' } });
+});
+
+it('an open connection that has named another host of the address ends when the run is narrowed', async () => {
+  const code = `
+    const open = (servername, { tls: port, ca }) => new Promise((yes, no) => {
+      const socket = require('tls').connect({ host: 'allowed.test', port, ca, servername }, () => yes(socket)).on('error', no);
+    });
+    module.exports = async ({ args, svc }) => {
+      const [allowed, other] = [await open('allowed.test', args), await open('other.test', args)];
+      const ended = new Promise((yes) => other.once('close', () => yes('closed')));
+      await svc.tokens.retrieve('x');
+      const answer = new Promise((yes) => allowed.once('data', (data) => yes(String(data).slice(0, 12))));
+      allowed.write('GET / HTTP/1.1\\r\\nHost: allowed.test\\r\\n\\r\\n');
+      return { raw: [await ended, await answer] };
+    }`;
+  let reach: string[] | undefined;
+  const onCall = () => {
+    reach = [here()];
+    return Promise.resolve({ data: 'secret' });
+  };
+  const asApplication = { svc: true, applicationId: 'application' };
+  const outcome = await run(code, asApplication, { onCall, reach: () => reach });
+  expect(outcome).toMatchObject({ value: { raw: ['closed', 'HTTP/1.1 200'] } });
 });
 
 it('a process that held bound values serves no further run', async () => {

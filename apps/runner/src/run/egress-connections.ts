@@ -8,6 +8,7 @@ import {
   type JsonObject,
 } from '@glovebox/sandbox';
 import { CallRefused } from './call-refused';
+import { FirstBytes, type Opening } from './first-bytes';
 import { HostReach, NamesOfAddresses, type Port } from './host-reach';
 import {
   overQuota,
@@ -53,8 +54,10 @@ interface Connection {
   /** The code of the error that ends it. */
   fault: string | undefined;
   readonly target: Port;
-  /** Its first byte opens no TLS. Undefined: the code has sent nothing yet. */
-  isPlain: boolean | undefined;
+  /** They say where it leads. */
+  readonly firstBytes: FirstBytes;
+  /** Ends it where the rest of held bytes does not come. */
+  holding: NodeJS.Timeout | undefined;
 }
 
 const connectionsMax = 64;
@@ -62,7 +65,8 @@ const connectTimeoutMs = 5_000;
 const runIsOver = 'ECANCELED';
 const endedWell = 'closed';
 const notAllowed = 'EDESTINATION';
-const tlsHandshake = 0x16;
+/** A narrowed run may take so long to send the rest of a ClientHello. */
+const helloTimeoutMs = 5_000;
 
 /** The connections of one sandbox. Their bytes travel as frames, in windows in both directions. */
 export class EgressConnections {
@@ -133,8 +137,14 @@ export class EgressConnections {
     connection.allowed -= data.length;
     if (connection.allowed < 0) throw new FrameError('more data than its window');
     if (!connection.traffic.send(data.length)) return reset(connection, overQuota);
-    connection.isPlain ??= data.length > 0 ? data[0] !== tlsHandshake : undefined;
+    connection.firstBytes.add(data);
     if (!this.isAllowed(connection)) return reset(connection, notAllowed);
+    if (this.mustWait(connection)) return hold(connection);
+    clearTimeout(connection.holding);
+    this.send(stream, connection, connection.firstBytes.take());
+  }
+
+  private send(stream: number, connection: Connection, data: Buffer): void {
     connection.socket.write(data, () => {
       connection.owed += data.length;
       if (connection.owed < streamWindowBytes / 4 || !this.connections.has(stream)) return;
@@ -166,14 +176,21 @@ export class EgressConnections {
     }
   }
 
-  private isAllowed({ target, isPlain }: Pick<Connection, 'target' | 'isPlain'>): boolean {
-    return this.reach?.allows(target, isPlain) ?? true;
+  private isAllowed({ target, firstBytes }: Connection): boolean {
+    return this.allows(target, firstBytes.opening);
+  }
+
+  private allows(target: Port, opening: Opening): boolean {
+    return this.reach?.allows(target, opening) ?? true;
+  }
+
+  /** Nothing leaves a narrowed run before it is known where it goes. */
+  private mustWait({ firstBytes }: Connection): boolean {
+    return this.reach !== undefined && firstBytes.opening === 'unknown';
   }
 
   private requireReach(target: Port): void {
-    if (!this.isAllowed({ target, isPlain: undefined })) {
-      throw new CallRefused(notAllowed, 'not allowed');
-    }
+    if (!this.allows(target, 'unknown')) throw new CallRefused(notAllowed, 'not allowed');
   }
 
   /** Reads from no connection until `resume`. */
@@ -239,7 +256,8 @@ export class EgressConnections {
       isEnded: false,
       fault: undefined,
       target,
-      isPlain: undefined,
+      firstBytes: new FirstBytes(),
+      holding: undefined,
     };
     this.connections.set(stream, connection);
     socket.on('data', (data: Buffer) => {
@@ -252,6 +270,7 @@ export class EgressConnections {
     socket.on('end', () => this.sandbox.sendEvent({ stream, event: 'end' }));
     socket.on('error', (error) => (connection.fault = codeOf(error)));
     socket.on('close', () => {
+      clearTimeout(connection.holding);
       if (!this.connections.delete(stream)) return;
       const { fault } = connection;
       // TLS takes leave also where the other side has closed after its answer.
@@ -274,6 +293,10 @@ function requireNetwork({ network }: ConnectingRun): void {
 function reset(connection: Connection, fault: string): void {
   connection.fault = fault;
   connection.socket.destroy();
+}
+
+function hold(connection: Connection): void {
+  connection.holding ??= setTimeout(() => reset(connection, notAllowed), helloTimeoutMs);
 }
 
 function codeOf(error: unknown): string {

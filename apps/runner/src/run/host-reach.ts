@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { hostPatternsOf } from '@glovebox/access';
+import type { Opening } from './first-bytes';
 
 /** What code wants to connect to. */
 export interface Port {
@@ -43,13 +44,22 @@ export class HostReach {
     this.#hosts = new Set(patterns.map((one) => one.replace(/^http:\/\/|:\d+$/g, '')));
   }
 
-  /** `isPlain`: the first byte opens no TLS. Undefined: nothing is sent yet. */
-  allows({ host, port }: Port, isPlain: boolean | undefined): boolean {
-    const asked = isIP(host) === 0 ? [host] : [host, ...this.names.of(host)];
-    const schemes = isPlain === true ? ['http'] : ['https', 'http'];
-    return asked.some((name) =>
-      schemes.some((scheme) => has(this.#patterns, name, `${scheme}://${inUrl(name)}:${port}`)),
-    );
+  /**
+   * True for a connection that has been opened so. Many hosts may share an address: TLS has to name
+   * one that is allowed. Only an address that is allowed itself needs no name.
+   */
+  allows({ host, port }: Port, opening: Opening): boolean {
+    const isAddress = isIP(host) !== 0;
+    const asked = isAddress ? [host, ...this.names.of(host)] : [host];
+    const isOpen = (scheme: 'http' | 'https', name: string): boolean =>
+      has(this.#patterns, name, `${scheme}://${inUrl(name)}:${port}`);
+    if (asked.some((name) => isOpen('http', name))) return true;
+    if (!asked.some((name) => isOpen('https', name))) return false;
+    if (typeof opening === 'string') return opening === 'unknown';
+    const { serverName } = opening;
+    return serverName === undefined
+      ? isAddress && isOpen('https', host)
+      : isOpen('https', serverName);
   }
 
   /** True if the name may be looked up. */
