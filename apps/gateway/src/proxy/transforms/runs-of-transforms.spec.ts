@@ -5,12 +5,14 @@ import { startSpecGateway, type SpecGateway } from '../../spec-gateway';
 let runner: Awaited<ReturnType<typeof startRunner>>;
 let gateway: SpecGateway;
 let destination: Destination;
+let second: Destination;
 let key: string;
 
 beforeAll(async () => {
-  [runner, destination] = await Promise.all([
-    startRunner(),
+  [runner, destination, second] = await Promise.all([
+    startRunner({ env: { EGRESS_ALLOW: '127.0.0.1:*' } }),
     startDestination((request, response) => void response.end(`they sent ${request.text()}`)),
+    startDestination(),
   ]);
   gateway = await startSpecGateway({
     RUNNER_URLS: runner.url,
@@ -22,6 +24,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await gateway.close();
   await destination.close();
+  await second.close();
   await runner.stop();
 });
 
@@ -77,6 +80,30 @@ describe('the transform of a call that has opened a bound token', () => {
       proxy_error: { code: 'destination_not_allowed' },
     });
   });
+
+  it.each(['requestTransform', 'responseTransform'] as const)(
+    'reaches the hosts of the token alone as a %s, and others where the token is free',
+    async (side) => {
+      second.requests.length = 0;
+      const asking = code(`
+        const get = (url) => new Promise((done) => {
+          const asked = require('http').get(url, (res) => res.resume().on('end', () => done(res.statusCode)));
+          asked.on('error', ({ code }) => done(code));
+        });
+        const { headers } = args;
+        return Promise.all(['${destination.url}', '${second.url}'].map(get)).then((seen) => ({
+          ...(${side === 'requestTransform'} && { headers }), body: seen.join(),
+        }));`);
+      const proxyKey = await gateway.proxy(destination.url, { [side]: asking });
+      const seenWith = async (destinations?: string[]): Promise<string> => {
+        const id = await gateway.token('value', destinations && { destinations });
+        return (await call(proxyKey, '/', `{{ ${id} }}`)).text();
+      };
+      expect(await seenWith([destination.url])).toContain('200,ECONNREFUSED');
+      expect(second.requests).toEqual([]);
+      expect(await seenWith()).toContain('200,200');
+    },
+  );
 
   it('sends nothing where its code has opened what may not go to the destination', async () => {
     const id = await gateway.token('bound', { destinations: [elsewhere] });
