@@ -9,7 +9,7 @@ export {
   type JsonPath,
   type PlaceInDocument,
 } from './filters/json-path';
-export { Budget, Tally } from './bounds/limits';
+export { Budget, Tally, type ValueObservers } from './bounds/limits';
 export { Opaque } from './filters/opaque';
 export {
   atOnce,

@@ -15,6 +15,7 @@ import {
   Tally,
   type BodyContext,
   type Template,
+  type ValueObservers,
 } from '@glovebox/expressions';
 import { readAtMost } from '@glovebox/wire';
 import { OpeningBudget, type Reach, type Use } from '@glovebox/vault';
@@ -89,12 +90,17 @@ function bytesMaxOf(ctx: GatewayContext, { call }: Filling, kind: BodyKind): num
 
 const nothing: Values = new Map();
 
-/** What is told of each value that is put in. */
-export function filledInOf({ capture, putIn }: Call): Budget['onFilledIn'] {
-  if (!capture && !putIn) return undefined;
-  return (source, value) => {
-    capture?.filledIn(source, value);
-    putIn?.add(source, value);
+const noObservers: ValueObservers = {};
+
+/** What is told of the values that a call puts in. A capture knows all that was opened by itself. */
+export function valueObserversOf({ capture, putIn }: Call): ValueObservers {
+  if (!capture && !putIn) return noObservers;
+  return {
+    onFilledIn: (source, value) => {
+      capture?.filledIn(source, value);
+      putIn?.add(source, value);
+    },
+    onFiltered: putIn && ((source, value) => putIn.add(source, value)),
   };
 }
 
@@ -105,7 +111,7 @@ async function replaceIn(
 ): Promise<Filled> {
   const tally = new Tally();
   const { capture } = call;
-  const budget = new Budget(room, filledInOf(call));
+  const budget = new Budget(room, valueObserversOf(call));
   const opening = new OpeningBudget(room.keep);
   const { requestTransform, responseTransform } = decision.decided.proxy;
   const isKept = keepsOpened || requestTransform !== null || responseTransform !== null;

@@ -64,6 +64,14 @@ interface Common {
   readonly takeTurn?: TakeTurn;
 }
 
+/** Told of values, each with the text of its expression. */
+export interface ValueObservers {
+  /** Each value that is put in. */
+  readonly onFilledIn?: ((source: string, value: unknown) => void) | undefined;
+  /** Each value before a filter that its receiver may tell from the result. */
+  readonly onFiltered?: ((source: string, value: unknown) => void) | undefined;
+}
+
 /**
  * The bytes that a whole request may still expand to, and the characters that its filters may still
  * process.
@@ -74,8 +82,7 @@ export class Budget {
 
   constructor(
     private readonly common: Common = {},
-    /** Told of each value that is put in, with the text of its expression. */
-    readonly onFilledIn?: (source: string, value: unknown) => void,
+    readonly observers: ValueObservers = {},
     /** The bytes of the body that leaves, where they are known. */
     readonly body?: Buffer,
   ) {}

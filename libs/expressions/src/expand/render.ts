@@ -57,7 +57,7 @@ export function* renderEach(
         ? valueOf(expression, values)
         : yield* evaluate(expression, values, budget);
       yield;
-      budget.onFilledIn?.(expression.source, value);
+      budget.observers.onFilledIn?.(expression.source, value);
       text = write(value, isWholeValue);
       written.set(expression.source, text);
       yield;

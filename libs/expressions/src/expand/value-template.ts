@@ -118,7 +118,7 @@ function textBuilder(text: string, { scan }: Scan): Build | undefined {
 
 function* wholeValue(expression: Expression, values: Values, budget: Budget): Work<unknown> {
   const value = yield* evaluate(expression, values, budget);
-  budget.onFilledIn?.(expression.source, value);
+  budget.observers.onFilledIn?.(expression.source, value);
   budget.spend(toText(value));
   return value;
 }

@@ -2,6 +2,13 @@ import { Problem } from '@glovebox/problems';
 import { appendedTemplate, Budget, dataTemplate } from '../index';
 import { filters } from './filters';
 
+function observed(filters: string, value: unknown): unknown[] {
+  const seen: unknown[] = [];
+  const budget = new Budget({}, { onFiltered: (source, before) => seen.push([source, before]) });
+  dataTemplate(`{{ data ${filters} }}`).render(value, budget);
+  return seen;
+}
+
 const filtered = (filters: string, value: unknown): unknown =>
   dataTemplate(`{{ data | ${filters} }}`).render(value);
 
@@ -283,4 +290,19 @@ describe('a filter', () => {
     const repeated = Array(1_000).fill("{{ data | json: '$..none' | stringify }}");
     expect(() => dataTemplate(repeated).render(wide)).toThrow(Problem);
   });
+});
+
+describe('the values that a receiver may tell from the result', () => {
+  it('are those before filters that keep or encode a text, with the expression of each', () => {
+    expect(observed("| json: '$.number' | prepend: 'a:' | to_base64", card)).toEqual([
+      [" data | json: '$.number' ", '4242424242424242'],
+      [" data | json: '$.number' | prepend: 'a:' ", 'a:4242424242424242'],
+    ]);
+    expect(observed('| stringify', card)).toEqual([[' data ', card]]);
+  });
+
+  it.each(["json: '$.number'", 'card_exp', "json: '$.number' | last4 | hmac: 'sha256', 'key'"])(
+    'are none where %s chooses a part or hides it',
+    (chosen) => expect(observed(`| ${chosen}`, card)).toEqual([]),
+  );
 });

@@ -17,6 +17,23 @@ import {
 } from './text-filters';
 import { cardBin, cardExp, json, toBoolean, toNumber, toText } from './value-filters';
 
+/** Filters whose result tells the text that they took: its receiver may write that again. */
+export const tellingFilters: ReadonlySet<string> = new Set([
+  'pad_left',
+  'pad_right',
+  'stringify',
+  'to_string',
+  'to_number',
+  'upcase',
+  'downcase',
+  'replace',
+  'remove',
+  'append',
+  'prepend',
+  'to_base64',
+  'to_base16',
+]);
+
 type ChangeInSlices = (value: unknown, budget: Budget) => Work<unknown>;
 
 interface Filter {

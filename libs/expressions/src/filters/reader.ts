@@ -4,6 +4,11 @@ export class Reader {
 
   constructor(private readonly text: string) {}
 
+  /** The text that was read. */
+  get before(): string {
+    return this.text.slice(0, this.#at);
+  }
+
   get isAtEnd(): boolean {
     return this.#at === this.text.length;
   }

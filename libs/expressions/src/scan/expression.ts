@@ -2,7 +2,7 @@ import { isShowableName, mayBeData, nearestName, Problem } from '@glovebox/probl
 import { type Budget, expressionBytesMax, filtersMax } from '../bounds/limits';
 import type { Work } from '../bounds/time-slices';
 import type { Argument } from '../filters/filter';
-import { filters, makeChange } from '../filters/filters';
+import { filters, makeChange, tellingFilters } from '../filters/filters';
 import { missedAt, parseJsonPath, readSteps, valueAt, type JsonPath } from '../filters/json-path';
 import { quoted, Reader, unquote } from '../filters/reader';
 import { isTokenId, normalTokenId } from './token-id';
@@ -44,6 +44,8 @@ interface Step {
   readonly change: (value: unknown, budget: Budget) => Work<unknown>;
   /** Refuses a value that the step cannot take. */
   readonly refuse: (place: string, value: unknown, budget: Budget) => Problem;
+  /** The expression of the value before the step, where the result tells that value. */
+  readonly toldSource?: string | undefined;
 }
 
 export function tooLong(place: string): Problem {
@@ -141,6 +143,7 @@ function* led(value: unknown, path: JsonPath, budget: Budget): Work<unknown> {
 }
 
 function readFilter(reader: Reader, place: string): { readonly name: string; readonly step: Step } {
+  const { before } = reader;
   const name = reader.take(/\|\s*([a-z][a-z0-9_]*)\s*/y)?.[1];
   if (name === undefined) throw malformed(place);
   const args = reader.take(/:/y) ? readArguments(reader) : [];
@@ -152,7 +155,8 @@ function readFilter(reader: Reader, place: string): { readonly name: string; rea
   const [argument] = args;
   const path =
     name === 'json' && typeof argument === 'string' ? parseJsonPath(argument) : undefined;
-  return { name, step: { change, refuse: refusing(name, path) } };
+  const toldSource = tellingFilters.has(name) ? before : undefined;
+  return { name, step: { change, refuse: refusing(name, path), toldSource } };
 }
 
 function noFilter(place: string, name: string): Problem {
@@ -199,11 +203,12 @@ function* evaluate(
   place: string,
 ): Work<unknown> {
   let result = value;
-  for (const { change, refuse } of steps) {
+  for (const { change, refuse, toldSource } of steps) {
     yield;
     const before = result;
     result = yield* change(before, budget);
     if (result === undefined) throw refuse(place, before, budget);
+    if (toldSource !== undefined) budget.observers.onFiltered?.(toldSource, before);
   }
   return result;
 }

@@ -200,6 +200,29 @@ describe('a proxy with scrub', () => {
     expect(await caller.json()).toEqual({ a: `{{ ${token} }}`, more: [1] });
   });
 
+  it('answers with the expression where the destination has undone the filters', async () => {
+    const secret = 'ghp_16C7e42F292c6912E7';
+    const token = await gateway.token(secret);
+    answer = (req, res) => {
+      const encoded = req.headers.authorization?.replace('Basic ', '') ?? '';
+      res.end(`bad password ${Buffer.from(encoded, 'base64').toString().replace('agent:', '')}`);
+    };
+    const basic = `Basic {{ ${token} | prepend: 'agent:' | to_base64 }}`;
+    const caller = await call(await scrubbing(), { headers: { Authorization: basic } });
+    expect(await caller.text()).toBe(`bad password {{ ${token} }}`);
+  });
+
+  it('answers with the expression where the destination takes the text of an object apart', async () => {
+    const token = await gateway.token({ number: '4242424242424242', pin: 123_456 });
+    answer = (req, res) => {
+      const { number, pin } = JSON.parse(String(req.headers['x-card'])) as Record<string, unknown>;
+      res.end(`${String(number)} ${String(pin)}`);
+    };
+    const headers = { 'X-Card': `{{ ${token} | stringify }}` };
+    const caller = await call(await scrubbing(), { headers });
+    expect(await caller.text()).toBe(`{{ ${token} }} {{ ${token} }}`);
+  });
+
   it('does not take upgraded connections', async () => {
     const more = 'Connection: Upgrade\r\nUpgrade: websocket\r\n';
     const keys = `Host: a\r\nSVC-API-KEY: ${key}\r\nSVC-PROXY-KEY: ${await scrubbing()}\r\n`;

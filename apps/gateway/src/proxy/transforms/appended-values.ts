@@ -7,7 +7,7 @@ import { toldTo, type InvokedProxy } from '../../call/caller';
 import { joined } from '../../connection/small-body';
 import type { GatewayContext } from '../../context';
 import { noteTokens } from '../../observing/call';
-import { filledInOf, type ProxiedRequest } from '../fill-in';
+import { valueObserversOf, type ProxiedRequest } from '../fill-in';
 import type { ReceivedRequest } from '../proxy-handler';
 import { withField, withNewHeader } from './head-steps';
 import { failedInStep } from './transform-failure';
@@ -104,7 +104,7 @@ export async function openAppended(
   await decision.confirm();
   call.capture?.opened(opened);
   const fill = (appending: Appending, body?: Buffer): Promise<unknown> =>
-    filled(appending, opened, new Budget(room, filledInOf(call), body));
+    filled(appending, opened, new Budget(room, valueObserversOf(call), body));
   const early = appendings.filter(({ template }) => !template.signsBody);
   const late = appendings.filter(({ template }) => template.signsBody);
   const values = new Map<number, unknown>();
