@@ -4,18 +4,23 @@
  * the first four.
  */
 export function formsOf(text: string): Buffer[] {
-  const texts = new Set([text, ...jsonForms(text), ...percentForms(text), ...htmlForms(text)]);
-  const forms = [...texts].map((form) => Buffer.from(form, 'utf8'));
-  return [...forms, ...base64Forms(Buffer.from(text, 'utf8'))];
+  const bytes = Buffer.from(text, 'utf8');
+  const texts = new Set([text, ...jsonForms(text), ...htmlForms(text)]);
+  const forms: Buffer[] = [...texts].map((form) => Buffer.from(form, 'utf8'));
+  for (const form of percentForms(bytes)) {
+    if (!forms.some((other) => other.equals(form))) forms.push(form);
+  }
+  return [...forms, ...base64Forms(bytes)];
 }
 
-/** Escaped as JavaScript, Go, Python, Java, .NET and PHP write it. */
+/** Escaped as JavaScript, Go, Gson, Python, Java, .NET and PHP write it. */
 function* jsonForms(text: string): Generator<string> {
   const plain = JSON.stringify(text).slice(1, -1);
   if (plain === text && !unlikeInJson.test(text)) return;
   const forms = [
     plain,
     escaped(plain, /[<>&\u2028\u2029]/g, lowerHex),
+    escaped(plain, /[<>&='\u2028\u2029]/g, lowerHex),
     escaped(plain, /[^\0-\x7e]/g, lowerHex),
     escaped(plain, /[^\0-\x7e]/g, upperHex),
     escaped(plain.replaceAll('\\"', '\\u0022'), /[<>&'+`]|[^\0-\x7e]/g, upperHex),
@@ -23,7 +28,7 @@ function* jsonForms(text: string): Generator<string> {
   for (const form of forms) yield* [form, form.replaceAll('/', '\\/')];
 }
 
-const unlikeInJson = /[/<>&'+`]|[^\0-\x7e]/;
+const unlikeInJson = /[/<>&='+`]|[^\0-\x7e]/;
 
 const escaped = (text: string, characters: RegExp, hexOf: (unit: string) => string): string =>
   text.replace(characters, (unit) => `\\u${hexOf(unit)}`);
@@ -31,19 +36,79 @@ const escaped = (text: string, characters: RegExp, hexOf: (unit: string) => stri
 const lowerHex = (unit: string): string => unit.charCodeAt(0).toString(16).padStart(4, '0');
 const upperHex = (unit: string): string => lowerHex(unit).toUpperCase();
 
-/** As a path, as a form, strictly, and with every byte encoded, in both cases. */
-function* percentForms(text: string): Generator<string> {
-  const component = encodeURIComponent(text);
-  const strict = component.replace(/[!'()*]/g, percented);
-  const form = component.replace(/%20/g, '+').replace(/[!'()~]/g, percented);
-  const all = Buffer.from(text, 'utf8').toString('hex').replace(/../g, '%$&');
-  for (const each of [component, strict, form, all.toUpperCase()]) {
-    yield* [each, each.replace(/%../g, (byte) => byte.toLowerCase())];
+/** How a writer percent-encodes: what it leaves as it is, and what it writes for a space. */
+interface PercentWriter {
+  /** By byte: 1 where it stays. */
+  readonly kept: Uint8Array;
+  readonly space: '%20' | '+';
+}
+
+const percentWriter = (
+  characters: string,
+  space: PercentWriter['space'] = '%20',
+): PercentWriter => {
+  const kept = new Uint8Array(256);
+  for (const byte of Buffer.from(characters)) kept[byte] = 1;
+  return { kept, space };
+};
+
+const wordCharacters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.';
+
+/** Names say whose rule it is. Other writers follow one of these. */
+const percentWriters: readonly PercentWriter[] = [
+  percentWriter(''),
+  ...[
+    '~', // RFC 3986, where nothing is reserved
+    '~/', // quote of Python
+    "!'()*~", // encodeURIComponent
+    "!#$&'()*+,/:;=?@~", // encodeURI
+    "!$&'()*+,:;=@~", // segments of paths in RFC 3986
+    "!$&'()*+,/:;=@~", // its paths
+    "!$&'()*+,/:;=?@~", // its queries
+    '$&+:=@~', // PathEscape of Go
+    '$&+,/:;=@~', // paths of Go
+    "!$%&'()*+,/:;=@[]|~", // paths of browsers
+    "!$%&'()*+,/:;=@[]^|~", // paths of older ones
+    '!$%&()*+,/:;=?@[\\]^`{|}~', // their queries
+    "!#$%&'()*+,/:;=?@[\\]^{|}~", // their fragments
+  ].map((kept) => percentWriter(wordCharacters + kept)),
+  ...[
+    '*', // forms of browsers and Java
+    '~', // quote_plus of Python, QueryEscape of Go
+    '', // urlencode of PHP
+  ].map((kept) => percentWriter(wordCharacters + kept, '+')),
+];
+
+const upperDigits = Buffer.from('0123456789ABCDEF');
+const lowerDigits = Buffer.from('0123456789abcdef');
+
+/** In the spellings of common writers, with digits in both cases. */
+function* percentForms(bytes: Buffer): Generator<Buffer> {
+  for (const writer of percentWriters) {
+    yield percentEncoded(bytes, writer, upperDigits);
+    yield percentEncoded(bytes, writer, lowerDigits);
   }
 }
 
-const percented = (character: string): string =>
-  `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
+const percent = 0x25;
+const plus = 0x2b;
+const blank = 0x20;
+
+/** Hot path: a loop over bytes, where a pattern would call back for each. */
+function percentEncoded(bytes: Buffer, { kept, space }: PercentWriter, digits: Buffer): Buffer {
+  const made = Buffer.allocUnsafe(3 * bytes.length);
+  let end = 0;
+  for (const byte of bytes) {
+    if (kept[byte] === 1) made[end++] = byte;
+    else if (byte === blank && space === '+') made[end++] = plus;
+    else {
+      made[end++] = percent;
+      made[end++] = digits[byte >> 4] ?? 0;
+      made[end++] = digits[byte & 15] ?? 0;
+    }
+  }
+  return Buffer.from(made.subarray(0, end));
+}
 
 /** Quotes stay as they are in the text of an element. In attributes each library writes its own. */
 const htmlQuotes = [

@@ -57,6 +57,13 @@ const markup = (text: string): string =>
 const htmlOf = (text: string, double: string, single: string): string =>
   `<p title="${markup(text).replaceAll('"', double).replaceAll("'", single)}">`;
 
+/** A URL leaves out tabs and line ends, and takes a backslash of its path for a slash. */
+function urlWith(part: 'pathname' | 'search' | 'hash', text: string): string {
+  const url = new URL('http://a/');
+  url[part] = `b=${text.replace(/[\n\t]/g, encodeURIComponent)}`;
+  return url.href;
+}
+
 /** The forms as other programs make them, with nothing of ours. */
 const writers: Readonly<Record<string, (text: string) => string>> = {
   raw: (text) => text,
@@ -67,6 +74,19 @@ const writers: Readonly<Record<string, (text: string) => string>> = {
       .replace(/[^\0-\x7e]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`),
   path: (text) => `/a/${encodeURIComponent(text)}/b`,
   form: (text) => `a=1&${new URLSearchParams({ b: text }).toString()}&c=2`,
+  'JSON of Gson': (text) =>
+    JSON.stringify({ a: text }).replace(
+      /[<>&='\u2028\u2029]/g,
+      (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+    ),
+  'path of Python': (text) =>
+    `/a/${encodeURIComponent(text)
+      .replace(/[!'()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`)
+      .replaceAll('%2F', '/')}/b`,
+  encodeURI: (text) => encodeURI(`http://a/${text}/b`),
+  'path of a URL': (text) => urlWith('pathname', text.replaceAll('\\', '%5C')),
+  'query of a URL': (text) => urlWith('search', text),
+  'fragment of a URL': (text) => urlWith('hash', text),
   'every byte percent-encoded': (text) => Buffer.from(text).toString('hex').replace(/../g, '%$&'),
   'the text of an element': (text) => `<p>${markup(text)}</p>`,
   'HTML of Python': (text) => htmlOf(text, '&quot;', '&#x27;'),
