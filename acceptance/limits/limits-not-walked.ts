@@ -30,6 +30,11 @@ export const crossedElsewhere: readonly {
     limits: ['scrubbed-answer.heldBytesMax'],
   },
   {
+    spec: 'apps/gateway/src/proxy/scrub/scrubbed-calls.spec.ts',
+    title: 'of a caller, and sends nothing',
+    limits: ['whole-values.addedBytesMax'],
+  },
+  {
     spec: 'apps/gateway/src/connection/caller-connection.spec.ts',
     title: 'does not end its headers',
     limits: ['HEADERS_TIMEOUT_MS'],

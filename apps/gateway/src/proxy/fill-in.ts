@@ -109,11 +109,11 @@ async function replaceIn(
   { req, head, decision, caller, use, reach, call, room, whole, keepsOpened = false }: Filling,
   text: BodyText | undefined,
 ): Promise<Filled> {
-  const tally = new Tally();
+  const { requestTransform, responseTransform, scrub } = decision.decided.proxy;
+  const tally = new Tally({ keepsWhole: scrub === true });
   const { capture } = call;
   const budget = new Budget(room, valueObserversOf(call));
   const opening = new OpeningBudget(room.keep);
-  const { requestTransform, responseTransform } = decision.decided.proxy;
   const isKept = keepsOpened || requestTransform !== null || responseTransform !== null;
   const opened = new Map<string, unknown>();
   const headTemplate = mayHoldExpression(head) ? templateOf(head, tally) : undefined;

@@ -1,4 +1,6 @@
 import { Problem } from '@glovebox/problems';
+import type { Expression } from '../scan/expression';
+import { whyInParts } from '../filters/whole-values';
 import type { TakeTurn } from './time-slices';
 
 /** Counted from the first brace to the last, as the expression stands in the request. */
@@ -17,14 +19,20 @@ export const filtersMax = 32;
 export const textLengthMax = 2 * 1024 * 1024;
 export const paddingMax = 4_096;
 
+interface ExpressionRules {
+  /** The expressions are filled in when the body that leaves is known. */
+  readonly mayReadBody?: boolean;
+  /** The answer is searched for what is put in, so that no filter may make a part of it. */
+  readonly keepsWhole?: boolean;
+}
+
 /** Counts the expressions and tokens of a whole request, before any token is looked up. */
 export class Tally {
   readonly #tokenIds = new Set<string>();
   #expressions = 0;
   #signsBody = false;
 
-  /** `mayReadBody`: the expressions are filled in when the body that leaves is known. */
-  constructor(private readonly mayReadBody = false) {}
+  constructor(private readonly rules: ExpressionRules = {}) {}
 
   /** One of the expressions reads the body that leaves. */
   get signsBody(): boolean {
@@ -35,8 +43,13 @@ export class Tally {
     return [...this.#tokenIds];
   }
 
-  add(tokenId: string, signsBody = false): void {
-    if (signsBody && !this.mayReadBody) {
+  add({
+    tokenId,
+    signsBody,
+    filters,
+  }: Pick<Expression, 'tokenId' | 'signsBody' | 'filters'>): void {
+    if (this.rules.keepsWhole) refuseParts(filters);
+    if (signsBody && !this.rules.mayReadBody) {
       throw new Problem('invalid_expression', {
         detail: '`hmac_body` is for steps of a request that append a header or a query parameter.',
       });
@@ -55,6 +68,14 @@ export class Tally {
       });
     }
   }
+}
+
+function refuseParts(filters: Expression['filters']): void {
+  const why = whyInParts(filters);
+  if (why === undefined) return;
+  throw new Problem('invalid_expression', {
+    detail: `The proxy has \`scrub\`, which looks for whole values in the answer: ${why}.`,
+  });
 }
 
 /** Memory and turns that a request shares with others. */

@@ -14,7 +14,7 @@ type Location = 'header' | 'query' | 'body';
 
 /** Undefined for a value without expressions, which is appended as it is written. */
 export function appendedTemplate(location: Location, value: unknown): AppendedTemplate | undefined {
-  const tally = new Tally(location !== 'body');
+  const tally = new Tally({ mayReadBody: location !== 'body' });
   const template = templateAt(location, value, tally);
   if (template.tokenIds.length === 0) return undefined;
   return { ...template, signsBody: tally.signsBody };

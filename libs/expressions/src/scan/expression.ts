@@ -4,6 +4,7 @@ import type { Work } from '../bounds/time-slices';
 import type { Argument } from '../filters/filter';
 import { filters, makeChange, tellingFilters } from '../filters/filters';
 import { missedAt, parseJsonPath, readSteps, valueAt, type JsonPath } from '../filters/json-path';
+import type { AppliedFilter } from '../filters/whole-values';
 import { quoted, Reader, unquote } from '../filters/reader';
 import { isTokenId, normalTokenId } from './token-id';
 
@@ -15,6 +16,7 @@ export interface Expression {
   readonly source: string;
   /** Neither a filter nor a path: the value itself. */
   readonly isPlain: boolean;
+  readonly filters: readonly AppliedFilter[];
   /** One of its filters reads the body that leaves. */
   readonly signsBody: boolean;
   evaluate(value: unknown, budget: Budget): Work<unknown>;
@@ -75,20 +77,21 @@ function parse(source: string, place: string, root: ExpressionRoot): Expression 
   if (!start) throw root === 'token' ? malformed(place) : wrongRoot(source, place, roots[root]);
   const steps = [...start.steps];
   const stepsInAll = steps.length + filtersMax;
-  let signsBody = false;
+  const applied: AppliedFilter[] = [];
   while (!reader.isAtEnd) {
     if (steps.length === stepsInAll) {
       throw malformed(place, `has more than ${filtersMax} filters`);
     }
-    const { name, step } = readFilter(reader, place);
-    signsBody ||= name === 'hmac_body';
+    const { filter, step } = readFilter(reader, place);
+    applied.push(filter);
     steps.push(step);
   }
   return {
     tokenId: start.tokenId,
     source,
     isPlain: steps.length === 0,
-    signsBody,
+    filters: applied,
+    signsBody: applied.some(({ name }) => name === 'hmac_body'),
     evaluate: (value, budget) => evaluate(value, steps, budget, place),
   };
 }
@@ -142,7 +145,12 @@ function* led(value: unknown, path: JsonPath, budget: Budget): Work<unknown> {
   return valueAt(value, path, budget);
 }
 
-function readFilter(reader: Reader, place: string): { readonly name: string; readonly step: Step } {
+interface ReadFilter {
+  readonly filter: AppliedFilter;
+  readonly step: Step;
+}
+
+function readFilter(reader: Reader, place: string): ReadFilter {
   const { before } = reader;
   const name = reader.take(/\|\s*([a-z][a-z0-9_]*)\s*/y)?.[1];
   if (name === undefined) throw malformed(place);
@@ -156,7 +164,7 @@ function readFilter(reader: Reader, place: string): { readonly name: string; rea
   const path =
     name === 'json' && typeof argument === 'string' ? parseJsonPath(argument) : undefined;
   const toldSource = tellingFilters.has(name) ? before : undefined;
-  return { name, step: { change, refuse: refusing(name, path), toldSource } };
+  return { filter: { name, args }, step: { change, refuse: refusing(name, path), toldSource } };
 }
 
 function noFilter(place: string, name: string): Problem {

@@ -129,7 +129,7 @@ export class JsonStringScanner implements Scanner {
       place,
       root: 'token',
     });
-    this.tally.add(expression.tokenId, expression.signsBody);
+    this.tally.add(expression);
     return { expression, isWholeValue };
   }
 }

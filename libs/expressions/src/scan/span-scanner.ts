@@ -99,7 +99,7 @@ export class SpanScanner implements Scanner {
       place,
       root: this.syntax.root,
     });
-    this.tally.add(expression.tokenId, expression.signsBody);
+    this.tally.add(expression);
     return { expression, isWholeValue: false };
   }
 

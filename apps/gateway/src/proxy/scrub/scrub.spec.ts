@@ -147,6 +147,15 @@ describe('a value that was put in', () => {
     }
   });
 
+  it('is never found by the few bytes that are left of it behind parts', () => {
+    const value = randomBytes(544).toString('hex');
+    const search = searchOf(value);
+    for (const length of [1, 16, 64, 256]) {
+      expect(scrubbed(search, value.slice(-length))).toBe(value.slice(-length));
+    }
+    expect(scrubbed(search, value)).toBe(shown);
+  });
+
   it('is looked for member by member where it is an object', () => {
     const card = { number: '4242424242424242', cvc: '123', expiration_year: 2031, 1: [true, null] };
     const made = scrubbed(searchOf(card), 'number=4242424242424242 2031 123 true');

@@ -218,9 +218,47 @@ describe('a proxy with scrub', () => {
       const { number, pin } = JSON.parse(String(req.headers['x-card'])) as Record<string, unknown>;
       res.end(`${String(number)} ${String(pin)}`);
     };
-    const headers = { 'X-Card': `{{ ${token} | stringify }}` };
+    const headers = { 'X-Card': `{{ ${token} | to_string }}` };
     const caller = await call(await scrubbing(), { headers });
     expect(await caller.text()).toBe(`{{ ${token} }} {{ ${token} }}`);
+  });
+
+  it.each([
+    ['slice: 0, 3', '`slice` is not for callers'],
+    ["slice: 0, 1 | append: 'xyz'", '`slice` is not for callers'],
+    ['last4', '`last4` is not for callers'],
+    ["replace: 'a', ''", '`replace` is not for callers'],
+    ['to_base16 | to_base16', 'encode a value once'],
+    [`prepend: '${'a'.repeat(65)}'`, 'at most 64 bytes'],
+    [`append: '${'a'.repeat(33)}' | append: '${'a'.repeat(32)}'`, 'at most 64 bytes'],
+  ])('refuses %s of a caller, and sends nothing', async (filters, why) => {
+    const token = await gateway.token(card);
+    const expression = `{{ ${token} | ${filters} }}`;
+    const proxyKey = await scrubbing();
+    const body = JSON.stringify({ card: expression });
+    for (const init of [
+      { headers: { 'X-Card': expression } },
+      { method: 'POST', headers: { 'Content-Type': 'application/json' }, body },
+    ]) {
+      const caller = await call(proxyKey, init);
+      expect([caller.status, await caller.json()]).toMatchObject([
+        400,
+        { proxy_error: { code: 'invalid_expression', detail: expect.stringContaining(why) } },
+      ]);
+    }
+    expect(heard).toEqual([]);
+  });
+
+  it('lets its steps put in parts of values', async () => {
+    const { id: applicationId } = await gateway.revocable(['token:use']);
+    const token = await gateway.token(card);
+    const value = `{{ ${token} | slice: 0, 9 }}`;
+    const requestSteps: TransformStep[] = [
+      { type: 'append', options: { location: 'header', name: 'x-begins', value } },
+    ];
+    answer = (req, res) => res.end(`begins with ${String(req.headers['x-begins'])}`);
+    const caller = await call(await scrubbing({ requestSteps, applicationId }));
+    expect(await caller.text()).toBe(`begins with ${value}`);
   });
 
   it('does not take upgraded connections', async () => {

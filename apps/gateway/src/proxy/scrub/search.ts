@@ -24,8 +24,11 @@ interface Place {
 
 /** Longer texts are looked for in parts, so that little is held back of an answer. */
 const partBytes = 1_024;
-/** A rest that is shorter stays with the part before it. */
-const restBytesMin = 64;
+/**
+ * A rest that is shorter stays with the part before it. With little of a value, a part would tell
+ * callers what they have guessed of it (docs/adr/0154).
+ */
+const restBytesMin = 512;
 /** Bytes of each text that are looked at together. */
 const windowBytes = 64;
 /** Places where a text begins as another goes on: many for each byte would cost more than the answer. */
