@@ -27,6 +27,7 @@ import type { ConnectionWaiter, Destination } from '../destinations/destination'
 import type { Call } from '../observing/call';
 import { whereBroken } from './broken-answer';
 import { ScrubbedAnswer } from './scrub/scrubbed-answer';
+import type { Search } from './scrub/search';
 import { headersAfter } from './transforms/head-steps';
 
 export interface OutgoingRequest extends Omit<ClientRequest, 'body' | 'upgrade'> {
@@ -53,6 +54,8 @@ interface StreamedAnswer extends CallerSide {
   /** The steps of the answer; those about headers are applied. */
   readonly steps: readonly TransformStep[];
   readonly room: Pick<Room, 'keep'>;
+  /** For what must not come back. */
+  readonly search: Search | undefined;
 }
 
 /**
@@ -66,7 +69,7 @@ export function forward(
   answer: StreamedAnswer,
 ): Promise<void> {
   const toCaller = new AnswerToCaller(answer);
-  const search = answer.call.putIn?.search;
+  const { search } = answer;
   const taker = search ? new ScrubbedAnswer(search, answer.res, answer.room, toCaller) : toCaller;
   return exchange(destination, request, answer, taker);
 }

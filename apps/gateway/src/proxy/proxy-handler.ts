@@ -108,7 +108,8 @@ export async function callProxy(
     room.keepOnly(outgoing.body.length + (prepared.whole?.length ?? 0));
   }
   const body = call.capture ? call.capture.sent(outgoing) : outgoing.body;
-  const lines = call.putIn?.search ? askForPlain(outgoing.headers) : outgoing.headers;
+  const search = call.putIn && (await call.putIn.searchIn(room));
+  const lines = search ? askForPlain(outgoing.headers) : outgoing.headers;
   passTraceOn(lines, call);
   // Added last, after the headers of callers and transforms.
   lines.push(hopHeader, ctx.hopMarker);
@@ -130,7 +131,8 @@ export async function callProxy(
   if (!readsAnswer(proxy)) {
     const headers = [traceHeader, call.traceId];
     const steps = proxy.responseSteps;
-    await forward(destination, request, { res, headers, ours: ctx.headers, call, steps, room });
+    const answer = { res, headers, ours: ctx.headers, call, steps, room, search };
+    await forward(destination, request, answer);
     return;
   }
   const answer = await collect(destination, request, { res, ours: ctx.headers, call, room });

@@ -1,7 +1,9 @@
+import { inSlices, type Work } from '@glovebox/expressions';
 import { Problem } from '@glovebox/problems';
 import { redacted } from '@glovebox/reactors';
+import type { Room } from '../../call/call-shares';
 import { formsOf } from './forms';
-import { Search } from './search';
+import { searchFor, type Search, type SearchedText } from './search';
 
 /** Shorter texts and numbers stand in any answer by chance. */
 const textBytesMin = 4;
@@ -16,12 +18,31 @@ const shownMax = 100;
 export class PutIn {
   readonly #replacements = new Map<string, string>();
   #bytesLeft = textBytesMax;
-  #search: Search | undefined;
+  #search: Promise<Search> | undefined;
+  #searchBytes = 0;
 
-  /** Undefined: there is nothing to look for. */
-  get search(): Search | undefined {
+  /** Memory of the search, which lasts as long as the call. */
+  get searchBytes(): number {
+    return this.#searchBytes;
+  }
+
+  /** Call it when all is noted. Undefined: there is nothing to look for. */
+  async searchIn(room: Pick<Room, 'keep' | 'takeTurn'>): Promise<Search | undefined> {
     if (this.#replacements.size === 0) return undefined;
-    return (this.#search ??= new Search(searched(this.#replacements)));
+    return (this.#search ??= inSlices(this.#made(room.keep), room.takeTurn));
+  }
+
+  *#made(keep: Room['keep']): Work<Search> {
+    const texts: SearchedText[] = [];
+    for (const [text, replacement] of this.#replacements) {
+      const bytes = Buffer.from(replacement);
+      for (const form of yield* formsOf(text)) {
+        keep(form.length);
+        this.#searchBytes += form.length;
+        texts.push([form, bytes]);
+      }
+    }
+    return yield* searchFor(texts);
   }
 
   /** Notes a value with the text of its expression. Throws for more than can be looked for. */
@@ -50,15 +71,6 @@ function tooMuch(): Problem {
   return new Problem('payload_too_large', {
     detail: `A proxy with \`scrub\` puts in at most ${textsMax} texts and ${textBytesMax} bytes.`,
   });
-}
-
-function* searched(
-  replacements: ReadonlyMap<string, string>,
-): Generator<readonly [Buffer, Buffer]> {
-  for (const [text, replacement] of replacements) {
-    const bytes = Buffer.from(replacement);
-    for (const form of formsOf(text)) yield [form, bytes];
-  }
 }
 
 /** The texts of a value that are long enough. A destination may send them back one by one. */

@@ -1,4 +1,7 @@
+import type { Work } from '@glovebox/expressions';
 import { Problem } from '@glovebox/problems';
+
+export type SearchedText = readonly [text: Buffer, replacement: Buffer];
 
 /** A text to look for, and what is written in its place. */
 interface Wanted {
@@ -55,17 +58,23 @@ export class Search {
   readonly #begins = new Uint8Array(blocks);
   #missesLeft = missesFree;
 
-  /** Of equal texts the first counts. None is shorter than four bytes. */
-  constructor(texts: Iterable<readonly [text: Buffer, replacement: Buffer]>) {
-    this.#entries = inOrder(partsOf(texts));
-    const lengths = this.#entries.map(({ bytes }) => bytes.length);
+  constructor(entries: readonly Entry[]) {
+    this.#entries = entries;
+    const lengths = entries.map(({ bytes }) => bytes.length);
     this.#longest = lengths.reduce((a, b) => Math.max(a, b), 0);
     this.#window = lengths.reduce((a, b) => Math.min(a, b), windowBytes);
     this.#moves = new Uint8Array(blocks).fill(this.#window - 1);
-    for (const { bytes } of this.#entries) this.#learn(bytes);
   }
 
-  #learn(bytes: Buffer): void {
+  /** Call it once, before the first search. */
+  *learn(): Work<void> {
+    for (const { bytes } of this.#entries) {
+      this.#learnOne(bytes);
+      yield;
+    }
+  }
+
+  #learnOne(bytes: Buffer): void {
     this.#begins[blockAt(bytes, 0)] = 1;
     const last = this.#window - 2;
     for (let at = 0; at <= last; at += 1) {
@@ -136,6 +145,13 @@ export class Search {
       detail: 'It holds beginnings of values too often to be searched.',
     });
   }
+}
+
+/** Of equal texts the first counts. None is shorter than four bytes. */
+export function* searchFor(texts: readonly SearchedText[]): Work<Search> {
+  const search = new Search(yield* inOrder([...partsOf(texts)]));
+  yield* search.learn();
+  return search;
 }
 
 /**
@@ -215,9 +231,7 @@ const beginsWith = (bytes: Buffer, beginning: Buffer): boolean =>
   bytes.length >= beginning.length &&
   bytes.compare(beginning, 0, beginning.length, 0, beginning.length) === 0;
 
-function* partsOf(
-  texts: Iterable<readonly [text: Buffer, replacement: Buffer]>,
-): Generator<Wanted> {
+function* partsOf(texts: readonly SearchedText[]): Generator<Wanted> {
   for (const [text, replacement] of texts) {
     let after: Wanted | undefined;
     for (let at = 0; at < text.length;) {
@@ -229,21 +243,40 @@ function* partsOf(
   }
 }
 
-function inOrder(texts: Iterable<Wanted>): Entry[] {
-  const unlike = new Map<string, Wanted>();
-  for (const text of texts) {
-    const key = text.bytes.toString('latin1');
-    if (!unlike.has(key)) unlike.set(key, text);
-  }
-  const sorted = [...unlike.values()].sort((a, b) => a.bytes.compare(b.bytes));
+function* inOrder(texts: readonly Wanted[]): Work<Entry[]> {
+  const entries: Entry[] = [];
   const above: Entry[] = [];
-  return sorted.map((wanted) => {
+  for (const wanted of yield* sorted(texts)) {
     const { bytes } = wanted;
+    if (entries.at(-1)?.bytes.equals(bytes)) continue;
     let shorter = above.pop();
     while (shorter && !beginsWith(bytes, shorter.bytes)) shorter = above.pop();
     const entry = { wanted, bytes, shorter };
     if (shorter) above.push(shorter);
     above.push(entry);
-    return entry;
-  });
+    entries.push(entry);
+    yield;
+  }
+  return entries;
+}
+
+/** Texts that are sorted without a pause. */
+const sortedAtOnce = 64;
+
+/** Equal texts stay in their order. */
+function* sorted(texts: readonly Wanted[]): Work<Wanted[]> {
+  if (texts.length <= sortedAtOnce) return texts.toSorted((a, b) => a.bytes.compare(b.bytes));
+  const middle = texts.length >> 1;
+  const [left, right] = [yield* sorted(texts.slice(0, middle)), yield* sorted(texts.slice(middle))];
+  const merged: Wanted[] = [];
+  let taken = 0;
+  for (const wanted of left) {
+    for (let next = right[taken]; next && next.bytes.compare(wanted.bytes) < 0;) {
+      merged.push(next);
+      next = right[(taken += 1)];
+    }
+    merged.push(wanted);
+    yield;
+  }
+  return merged.concat(right.slice(taken));
 }

@@ -40,7 +40,8 @@ async function transformed(
   const made = await afterCode(ctx, transforming, answer);
   if (made.isAnswer) return made;
   const { status, headers, body } = made;
-  transforming.room.keepOnly(body?.length ?? 0);
+  const { room, call } = transforming;
+  room.keepOnly((body?.length ?? 0) + (call.putIn?.searchBytes ?? 0));
   const message = { headers, body, query: '' };
   const stepped = await stepMessage(ctx, transforming, 'response', message);
   return { status, headers: withoutFraming(stepped.headers), body: stepped.body };
@@ -81,7 +82,7 @@ export async function sendMade(
   made: MadeAnswer,
   { res, call, room }: Pick<Transforming, 'res' | 'call' | 'room'>,
 ): Promise<void> {
-  const search = call.putIn?.search;
+  const search = await call.putIn?.searchIn(room);
   const { status, headers, body } = search ? await scrubbedMade(search, made, room) : made;
   if (res.destroyed) return;
   call.capture?.answered(status, headers, body);
