@@ -22,6 +22,7 @@ import {
   startDestination,
   rewriteDefinition,
   startRedis,
+  waitFor,
 } from '@glovebox/testing';
 import { TokenUses, Vault, type TokenInput } from '@glovebox/vault';
 import { loadGatewayConfig } from './config';
@@ -237,6 +238,18 @@ export async function startSpecGateway(environment: Record<string, string> = {})
       const rows = await admin.query(statement);
       await admin.close();
       return rows;
+    },
+
+    /** Takes Postgres away until nobody knows what is in force. */
+    async cutOff(): Promise<void> {
+      await this.asAdmin(
+        `DO $$ BEGIN
+           EXECUTE format('ALTER DATABASE %I CONNECTION LIMIT 0', current_database());
+           PERFORM pg_terminate_backend(pid) FROM pg_stat_activity
+             WHERE datname = current_database() AND pid <> pg_backend_pid();
+         END $$`,
+      );
+      await waitFor(() => ctx.follower.fresh() === undefined);
     },
 
     /** Stops the gateway in the way that SIGTERM does. */

@@ -485,14 +485,7 @@ it('a page may read that nobody knows what is in force', async () => {
   const { key, change } = await cutOff.revocable(['token:create']);
   await change({ type: 'public', allowedOrigins: [shop] });
   try {
-    await cutOff.asAdmin(
-      `DO $$ BEGIN
-       EXECUTE format('ALTER DATABASE %I CONNECTION LIMIT 0', current_database());
-       PERFORM pg_terminate_backend(pid) FROM pg_stat_activity
-         WHERE datname = current_database() AND pid <> pg_backend_pid();
-     END $$`,
-    );
-    await waitFor(() => cutOff.ctx.follower.fresh() === undefined);
+    await cutOff.cutOff();
     const answer = await send(
       'POST',
       '/tokens',

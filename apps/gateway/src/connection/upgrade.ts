@@ -52,11 +52,21 @@ export function agreesToWebSocket(raw: readonly string[]): boolean {
   return at >= 0 && raw[at + 1]?.toLowerCase() === 'websocket';
 }
 
-type TunnelDecision = Pick<Decision<object>, 'isConfirmed'>;
+type TunnelDecision = Pick<Decision<object>, 'isConfirmed' | 'confirm'>;
 
 interface TunnelRules {
   readonly decision: TunnelDecision;
   readonly closed: () => void;
+}
+
+/** How long nothing may move in a tunnel that nobody reads. */
+interface UnreadRules {
+  readonly idleMs: number;
+}
+
+interface OpenTunnel {
+  readonly decision: TunnelDecision;
+  readonly isUnread: boolean;
 }
 
 const keepAliveMs = 60_000;
@@ -69,7 +79,7 @@ const tunnelCheckMs = 1_000;
 
 /** The upgraded connections, which no server of Node counts any more. */
 export class Tunnels {
-  readonly #open = new Map<Duplex, TunnelDecision>();
+  readonly #open = new Map<Duplex, OpenTunnel>();
   #checks: NodeJS.Timeout | undefined;
   #ended = false;
 
@@ -88,13 +98,14 @@ export class Tunnels {
   }
 
   /**
-   * Passes bytes both ways until either side closes, the decision no longer holds, or nothing has
-   * moved for `idleMs`. Calls `closed` at the end.
+   * Passes bytes both ways until either side closes or the decision no longer holds. An unread tunnel
+   * also ends when nothing moves in it, and when nobody knows whether the decision holds: it stands
+   * for requests that would each be refused then. Calls `closed` at the end.
    */
   join(
     caller: Socket,
     destination: Duplex,
-    { decision, closed, idleMs = 0 }: TunnelRules & { readonly idleMs?: number },
+    { decision, closed, unread }: TunnelRules & { readonly unread?: UnreadRules },
   ): void {
     caller.setNoDelay(true).setKeepAlive(true, keepAliveMs);
     const close = (): void => {
@@ -104,8 +115,8 @@ export class Tunnels {
       if (this.#open.size === 0) this.#check(false);
     };
     // Bytes of either way pass the caller's side.
-    caller.setTimeout(idleMs, () => destination.destroy());
-    this.#open.set(destination, decision);
+    caller.setTimeout(unread?.idleMs ?? 0, () => destination.destroy());
+    this.#open.set(destination, { decision, isUnread: unread !== undefined });
     this.#check(true);
     for (const side of [caller, destination]) side.setMaxListeners(listenersExpected);
     pipeline(caller, destination, close);
@@ -128,11 +139,12 @@ export class Tunnels {
   }
 
   #endChanged(): void {
-    for (const [destination, decision] of this.#open) {
+    for (const [destination, { decision, isUnread }] of this.#open) {
+      const end = (): void => void destination.destroy();
       try {
-        decision.isConfirmed();
+        if (!decision.isConfirmed() && isUnread) void decision.confirm().catch(end);
       } catch {
-        destination.destroy();
+        end();
       }
     }
   }

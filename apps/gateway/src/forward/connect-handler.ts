@@ -116,7 +116,7 @@ function endCallOf(res: CallerResponse): Socket {
   return socket;
 }
 
-type TunnelDecision = Pick<Decision<object>, 'isConfirmed'>;
+type TunnelDecision = Pick<Decision<object>, 'isConfirmed' | 'confirm'>;
 
 /** The call lasts as long as the tunnel. */
 async function passThrough(
@@ -129,8 +129,8 @@ async function passThrough(
     const destination = await dial(ctx, res, target, tenantId);
     call.askedAt = call.answeredAt = performance.now();
     const socket = acceptConnect(res);
-    const idleMs = ctx.config.FORWARD_IDLE_MS;
-    ctx.tunnels.join(socket, destination, { decision, closed: endTunnel, idleMs });
+    const unread = { idleMs: ctx.config.FORWARD_IDLE_MS };
+    ctx.tunnels.join(socket, destination, { decision, closed: endTunnel, unread });
   } catch (thrown) {
     endTunnel();
     throw thrown;

@@ -54,6 +54,21 @@ describe('with forward_unmatched tunnel', () => {
     await silent.done();
   });
 
+  it('a tunnel ends when nobody knows any more whether its key is in force', async () => {
+    const cutOff = await startSpecForward();
+    try {
+      await cutOff.tenantSettings({ forward_unmatched: 'tunnel' });
+      const ownKey = await cutOff.application(['token:use']);
+      const connected = await sendConnect(cutOff.forwardPort, destination.address, ownKey);
+      const client = new TunnelClient(await speakTls(connected, own()));
+      expect(await client.get('/before', destination.address)).toBe(200);
+      await cutOff.cutOff();
+      await client.done();
+    } finally {
+      await cutOff.close();
+    }
+  });
+
   it('nothing of ours and no private address is reached', async () => {
     for (const target of ['10.0.0.1:443', '169.254.169.254:80', '[fd00::1]:443', '0x0a.1:443']) {
       const client = await sendConnect(spec.forwardPort, target, key);
