@@ -11,6 +11,7 @@ interface AuditRecord {
   readonly entityId: string;
   readonly outcome: 'success' | 'refused';
   readonly traceId: string;
+  readonly destinationHost?: string;
   /** In the words of the person who did it. */
   readonly reason?: string;
 }
@@ -28,8 +29,8 @@ export async function recordEach(
 ): Promise<void> {
   const written = sql.query(
     `INSERT INTO audit_log 
-       (tenant_id, actor_id, operation, entity_type, entity_id, outcome, trace_id, reason)
-     SELECT $1, $2, $3, $4, entity_id, $6, $7, $8 FROM unnest($5::text[]) AS entity_id`,
+       (tenant_id, actor_id, operation, entity_type, entity_id, outcome, trace_id, destination_host, reason)
+     SELECT $1, $2, $3, $4, entity_id, $6, $7, $8, $9 FROM unnest($5::text[]) AS entity_id`,
     [
       line.tenantId,
       line.actorId,
@@ -38,6 +39,7 @@ export async function recordEach(
       entityIds,
       line.outcome,
       line.traceId,
+      line.destinationHost ?? null,
       line.reason ?? null,
     ],
   );

@@ -1,5 +1,7 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
+import type { Principal } from '@glovebox/access';
+import { record } from '@glovebox/database';
 import { Decision, type ForwardAuthority } from '@glovebox/definitions';
 import { EgressUnreachable } from '@glovebox/egress';
 import { Problem } from '@glovebox/problems';
@@ -22,7 +24,7 @@ interface Connecting {
   readonly call: Call;
   readonly target: ForwardTarget;
   readonly key: string;
-  readonly tenantId: string;
+  readonly caller: Principal;
 }
 
 /**
@@ -63,7 +65,7 @@ export async function handleConnect(
   const { caller, unmatched } = decision.decided;
   const { tenantId } = caller;
   call.destinationHost = target.origin.replace(/^https:\/\//, '');
-  const connecting = { req, res, call, target, key: key ?? '', tenantId };
+  const connecting = { req, res, call, target, key: key ?? '', caller };
   if (unmatched === 'deny') throw denied(target);
   if (unmatched !== null) refuseOrigin(ctx, target);
   if (unmatched === 'tunnel') return passThrough(ctx, connecting, decision);
@@ -84,7 +86,7 @@ function askingForKey<Result>(work: () => Result): Result {
 async function readRequests(
   ctx: GatewayContext,
   server: Server,
-  { res, target, key, tenantId }: Connecting,
+  { res, target, key, caller: { tenantId } }: Connecting,
   authorities: readonly ForwardAuthority[],
 ): Promise<void> {
   const endTunnel = ctx.forwardTunnels.takeNow(tenantId);
@@ -121,11 +123,13 @@ type TunnelDecision = Pick<Decision<object>, 'isConfirmed' | 'confirm'>;
 /** The call lasts as long as the tunnel. */
 async function passThrough(
   ctx: GatewayContext,
-  { res, call, target, tenantId }: Connecting,
+  { res, call, target, caller }: Connecting,
   decision: TunnelDecision,
 ): Promise<void> {
+  const { tenantId } = caller;
   const endTunnel = ctx.forwardTunnels.takeNow(tenantId);
   try {
+    await recordTunnel(ctx, caller, call);
     const destination = await dial(ctx, res, target, tenantId);
     call.askedAt = call.answeredAt = performance.now();
     const socket = acceptConnect(res);
@@ -136,6 +140,17 @@ async function passThrough(
     throw thrown;
   }
 }
+
+/** Bytes that nobody reads go to no host that the audit log does not name. */
+const recordTunnel = (
+  { database }: GatewayContext,
+  { tenantId, actorId }: Principal,
+  { traceId, destinationHost = '' }: Call,
+): Promise<void> =>
+  record(database.shareOf(tenantId), {
+    ...{ tenantId, actorId, traceId, destinationHost },
+    ...{ operation: 'tunnel.open', entityType: 'tenant', entityId: tenantId, outcome: 'success' },
+  });
 
 async function dial(
   ctx: GatewayContext,

@@ -41,6 +41,33 @@ describe('with forward_unmatched tunnel', () => {
     await waitFor(() => spec.ctx.forwardTunnels.state.held === 0);
   });
 
+  it('one line of the audit log names the host of each tunnel, and the application', async () => {
+    const { key: named, id } = await spec.revocable(['token:use']);
+    const opened = await sendConnect(spec.forwardPort, destination.address, named);
+    expect(opened.text).toMatch(/ 200 /);
+    opened.socket.destroy();
+    expect(
+      await spec.asAdmin(
+        `SELECT operation, entity_type, entity_id, outcome, token_ids, destination_host
+         FROM audit_log WHERE actor_id = '${id}'`,
+      ),
+    ).toEqual([
+      {
+        ...{ operation: 'tunnel.open', entity_type: 'tenant', entity_id: spec.tenantId },
+        ...{ outcome: 'success', token_ids: null, destination_host: destination.address },
+      },
+    ]);
+    await waitFor(() => spec.ctx.forwardTunnels.state.held === 0);
+  });
+
+  it('no tunnel opens that the audit log cannot name', async () => {
+    await spec.asAdmin('REVOKE INSERT ON audit_log FROM glovebox_data');
+    const refused = await sendConnect(spec.forwardPort, destination.address, key);
+    expect(await refused.done()).toMatch(/ 503 [^]*service_unavailable/);
+    await spec.asAdmin('GRANT INSERT ON audit_log TO glovebox_data');
+    expect(spec.ctx.forwardTunnels.state.held).toBe(0);
+  });
+
   it('a tunnel ends when its key is revoked, and when nothing moves in it', async () => {
     const { key: revocable, revoke } = await spec.revocable(['token:use']);
     const connected = await sendConnect(spec.forwardPort, destination.address, revocable);
