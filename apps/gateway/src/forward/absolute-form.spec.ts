@@ -64,6 +64,25 @@ describe('a request with an http:// URL as its target', () => {
   });
 
   it.each([
+    ['another name', () => 'other.example'],
+    ['another port', () => '127.0.0.1:1'],
+    ['the usual port', () => '127.0.0.1'],
+  ])('and %s in its Host header is 421, and goes nowhere', async (_, named) => {
+    await spec.proxy(destination.url, matching('/ways'));
+    const before = destination.requests.length;
+    const answer = await send(
+      `GET http://${host()}/ways HTTP/1.1`,
+      `Host: ${named()}`,
+      `Proxy-Authorization: Bearer ${key}`,
+    );
+    expect([answer.status, answer.json]).toMatchObject([
+      421,
+      { proxy_error: { code: 'misdirected_request' } },
+    ]);
+    expect(destination.requests).toHaveLength(before);
+  });
+
+  it.each([
     ['no key', []],
     ['a wrong key', ['Proxy-Authorization: Bearer key_wrong']],
     ['a key in another scheme', ['Proxy-Authorization: Digest x']],
