@@ -1,7 +1,9 @@
 import { readerVersion } from '@glovebox/database';
-import { waitFor } from '@glovebox/testing';
+import { startDestination, waitFor } from '@glovebox/testing';
+import { RawCaller } from '../spec-sockets';
 import {
   matching,
+  openPlainTunnelTo,
   openTunnelTo,
   sendConnect,
   speakTls,
@@ -129,6 +131,32 @@ it('with forward_unmatched expressions tokens are replaced, to the own origin of
   expect(use).toMatchObject({ destination_host: destination.address });
   client.socket.destroy();
 });
+
+it.each([
+  ['tunnel', (id: string) => `/other?x={{${id}}}`, 0],
+  ['expressions', () => '/other?x=4242', 1],
+] as const)(
+  'with forward_unmatched %s a request that is read and matches nothing goes to its own origin',
+  async (forward_unmatched, sent, uses) => {
+    await spec.tenantSettings({ forward_unmatched });
+    const plain = await startDestination();
+    const id = await spec.token('4242');
+    await spec.proxy(plain.url, matching([`http://${plain.address}`], { paths: ['/only'] }));
+    const inTunnel = await openPlainTunnelTo(spec, plain.address, key);
+    expect(await inTunnel.get(`/other?x={{${id}}}`, plain.address)).toBe(200);
+    inTunnel.socket.destroy();
+    const whole = new RawCaller(
+      spec.forwardPort,
+      `GET ${plain.url}/other?x={{${id}}} HTTP/1.1\r\nHost: ${plain.address}\r\n` +
+        `Proxy-Authorization: Bearer ${key}\r\nConnection: close\r\n\r\n`,
+    );
+    await waitFor(() => whole.ended);
+    expect(whole.status).toBe(200);
+    expect(plain.requests.map(({ url }) => url)).toEqual([sent(id), sent(id)]);
+    expect(await spec.uses(id)).toHaveLength(2 * uses);
+    await plain.close();
+  },
+);
 
 it('without a setting everything that no proxy matches is denied, within a tunnel as well', async () => {
   await spec.tenantSettings({});
