@@ -232,6 +232,20 @@ describe('CONNECT', () => {
     expect(answer).toContain('forward_unmatched');
   });
 
+  it('to a host that is read is 409 until the tenant has an authority, and then opens', async () => {
+    const tenantId = randomUUID();
+    await spec.proxy('https://elsewhere.example', { ...matching(['early.example']), tenantId });
+    const theirs = await spec.application(['token:use'], tenantId);
+    const early = await sendConnect(spec.forwardPort, 'early.example:443', theirs);
+    expect(await early.done()).toMatch(
+      /^HTTP\/1\.1 409 [^]*"conflict"[^]*GET \/tenants\/self\/forward-ca/,
+    );
+    await spec.defineAuthority(tenantId);
+    const opened = await sendConnect(spec.forwardPort, 'early.example:443', theirs);
+    expect(opened.text).toMatch(/^HTTP\/1\.1 200 /);
+    opened.socket.destroy();
+  });
+
   it.each([
     'name..example:443',
     'name..:443',

@@ -2,16 +2,22 @@ import { Redis } from 'ioredis';
 import { stopService } from '@glovebox/service-host';
 import { freePort, startDestination, waitFor, type Destination } from '@glovebox/testing';
 import { startGateway } from '../../gateway';
-import { startSpecGateway, type SpecGateway } from '../../spec-gateway';
+import {
+  matching,
+  openPlainTunnelTo,
+  sendConnect,
+  startSpecForward,
+  type SpecForward,
+} from '../../forward/spec-forward';
 
 const perMinute = 20;
-let gateway: SpecGateway;
+let gateway: SpecForward;
 let destination: Destination;
 let proxyKey: string;
 let openKey: string;
 
 beforeAll(async () => {
-  gateway = await startSpecGateway({
+  gateway = await startSpecForward({
     CALL_RATE_PER_MINUTE: String(perMinute),
     ANONYMOUS_CALL_RATE_PER_MINUTE: String(perMinute),
     TRUSTED_HOPS: '1',
@@ -73,6 +79,22 @@ describe('the rate of an API key', () => {
     expect(Number(refused.retryAfter)).toBeLessThanOrEqual(3);
     expect(destination.requests).toHaveLength(forwarded);
     expect((await call(other)).status).toBe(200);
+  });
+
+  it('counts each CONNECT of forward mode, and each request in its tunnel', async () => {
+    const key = await gateway.application(['token:use']);
+    await gateway.proxy(destination.url, matching([`http://${destination.address}`]));
+    const tunnel = await openPlainTunnelTo(gateway, destination.address, key);
+    const inTunnel = async () => ({ status: await tunnel.get('/', destination.address) });
+    expect(new Set(await statuses(perMinute - 1, inTunnel))).toEqual(new Set([200]));
+    const forwarded = destination.requests.length;
+    expect(await inTunnel()).toEqual({ status: 429 });
+    expect(tunnel.text).toMatch(/retry-after: \d/i);
+    expect(tunnel.text).toContain('{"proxy_error":{"title":"Too many requests."');
+    const refused = await sendConnect(gateway.forwardPort, destination.address, key);
+    expect(await refused.done()).toMatch(/^HTTP\/1\.1 429 [^]*"rate_limited"/);
+    expect(destination.requests).toHaveLength(forwarded);
+    tunnel.socket.destroy();
   });
 
   it('counts calls of reactors and of proxies together, and each call once', async () => {
