@@ -5,6 +5,7 @@ export { createAuthority, type Authority } from './authority';
 export { startDestination, type Destination, type RecordedRequest } from './destination';
 export { documentedLimits, tableRows, type DocumentedLimit } from './documented-limits';
 export { startDnsServer, type DnsAnswer, type DnsQuestion, type DnsServer } from './dns-server';
+export { forbiddenHosts } from './forbidden-hosts';
 export { brokenFrames, chunksOf } from './frame-streams';
 export { fastest } from './fastest';
 export { freePort } from './free-port';
