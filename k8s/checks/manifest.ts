@@ -13,6 +13,7 @@ import type { IConfigMap } from 'kubernetes-models/v1/ConfigMap';
 import type { IContainer } from 'kubernetes-models/v1/Container';
 import type { ILimitRange } from 'kubernetes-models/v1/LimitRange';
 import type { INamespace } from 'kubernetes-models/v1/Namespace';
+import type { IPod } from 'kubernetes-models/v1/Pod';
 import type { IPodSpec } from 'kubernetes-models/v1/PodSpec';
 import type { IResourceQuota } from 'kubernetes-models/v1/ResourceQuota';
 import type { ISecret } from 'kubernetes-models/v1/Secret';
@@ -31,6 +32,7 @@ export type Manifest =
   | ILimitRange
   | INamespace
   | INetworkPolicy
+  | IPod
   | IPodDisruptionBudget
   | IPodMonitor
   | IResourceQuota
@@ -52,9 +54,11 @@ export function ofKind<K extends Kind>(
 
 export const nameOf = ({ metadata }: Pick<Manifest, 'metadata'>): string => metadata?.name ?? '';
 
+const workloadKinds = ['CronJob', 'Deployment', 'Job', 'Pod', 'StatefulSet'] as const;
+
 /** What makes pods. */
 export interface Workload {
-  readonly kind: 'CronJob' | 'Deployment' | 'Job' | 'StatefulSet';
+  readonly kind: (typeof workloadKinds)[number];
   readonly name: string;
   readonly labels: Labels;
   readonly pod: IPodSpec;
@@ -62,14 +66,22 @@ export interface Workload {
   readonly containers: readonly IContainer[];
 }
 
+type WorkloadManifest = Extract<Manifest, { kind: Workload['kind'] }>;
+
+const isWorkload = (manifest: Manifest): manifest is WorkloadManifest =>
+  workloadKinds.some((kind) => kind === manifest.kind);
+
+function podOf(manifest: WorkloadManifest): Pick<IPod, 'metadata' | 'spec'> | undefined {
+  if (manifest.kind === 'Pod') return manifest;
+  if (manifest.kind === 'CronJob') return manifest.spec?.jobTemplate.spec?.template;
+  return manifest.spec?.template;
+}
+
 export function workloadsOf(manifests: readonly Manifest[]): readonly Workload[] {
   return manifests.flatMap((manifest) => {
+    if (!isWorkload(manifest)) return [];
     const { kind } = manifest;
-    if (kind !== 'CronJob' && kind !== 'Deployment' && kind !== 'Job' && kind !== 'StatefulSet') {
-      return [];
-    }
-    const template =
-      kind === 'CronJob' ? manifest.spec?.jobTemplate.spec?.template : manifest.spec?.template;
+    const template = podOf(manifest);
     const pod = template?.spec;
     if (!pod) throw new Error(`${kind} ${nameOf(manifest)} has no pod`);
     return [

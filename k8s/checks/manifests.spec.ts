@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { nameOf, ofKind, workloadsOf, type Manifest } from './manifest';
+import { matches, nameOf, ofKind, workloadsOf, type Manifest } from './manifest';
 import { consoleApart, ownServices, publicAddresses, resolvers, waysOut } from './network';
 import {
   exactImages,
@@ -11,7 +11,7 @@ import {
   volumes,
   type Check,
 } from './pods';
-import { compositions, k8s, renderAll, titleOf } from './render';
+import { compositions, k8s, manifestsIn, renderAll, titleOf } from './render';
 import { connections, outlives, quota, replicasOf } from './scale';
 import { memoryOfRunners, settings } from './settings';
 import { typeFaults } from './types';
@@ -288,6 +288,47 @@ it('KEDA asks for metrics that an app has', () => {
   const names = [...new Set(queries.flatMap((query) => query.match(/glovebox_\w+/g) ?? []))];
   expect(names.sort()).toEqual(['glovebox_share_places', 'glovebox_worker_queue_rows']);
   for (const name of names) expect(code).toContain(`name: '${name}'`);
+});
+
+describe('the pod of an agent', () => {
+  const agents = manifestsIn(readFileSync(join(k8s, 'forward-pod/pod.yaml'), 'utf8'));
+
+  it.each(Object.entries({ types: typeFaults, privileges: unprivileged, resources, volumes }))(
+    'has no fault of %s',
+    (_, check) => {
+      expect(check(agents)).toEqual([]);
+    },
+  );
+
+  it('has one way out, to the port that the component opens for its namespace, and asks no name server', () => {
+    const policies = ofKind(agents, 'NetworkPolicy').map(({ spec }) => spec);
+    for (const { podSelector } of policies.filter((spec) => spec !== undefined)) {
+      expect(podSelector).toEqual({});
+    }
+    expect(policies.flatMap((spec) => spec?.policyTypes ?? []).sort()).toEqual([
+      ...['Egress', 'Egress', 'Ingress'],
+    ]);
+    expect(policies.flatMap((spec) => spec?.ingress ?? [])).toEqual([]);
+    const ways = policies.flatMap((spec) => spec?.egress ?? []);
+    expect(ways.map(({ ports }) => ports)).toEqual([[{ protocol: 'TCP', port: 8085 }]]);
+    const [peer] = ways.flatMap(({ to }) => to ?? []);
+    const withForward = manifestsOf('production with forward');
+    const [gateway] = workloadsOf(withForward).filter(({ name }) => name === 'gateway');
+    expect(matches(peer?.podSelector ?? {}, gateway?.labels ?? {})).toBe(true);
+    expect(peer?.namespaceSelector?.matchLabels).toEqual({
+      'kubernetes.io/metadata.name': 'glovebox',
+    });
+    expect(gateway?.containers.flatMap(({ ports = [] }) => ports)).toContainEqual(
+      expect.objectContaining({ name: 'forward', containerPort: 8085 }),
+    );
+    const [opened] = ofKind(withForward, 'NetworkPolicy').filter(
+      (policy) => nameOf(policy) === 'forward',
+    );
+    const [from] = opened?.spec?.ingress?.flatMap((rule) => rule.from ?? []) ?? [];
+    const [namespace] = ofKind(agents, 'Namespace');
+    expect(matches(from?.namespaceSelector ?? {}, namespace?.metadata?.labels ?? {})).toBe(true);
+    expect(workloadsOf(agents).map(({ pod }) => pod.dnsPolicy)).toEqual(['None']);
+  });
 });
 
 describe('the way in', () => {

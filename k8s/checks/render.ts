@@ -64,5 +64,8 @@ async function render(folder: string): Promise<readonly Manifest[]> {
   const kubectl = process.env['TEST_KUBECTL'];
   if (!kubectl) throw new Error('Run these specs with `npm test`, which finds kubectl');
   const { stdout } = await run(kubectl, ['kustomize', folder], { maxBuffer: 64 * 1024 ** 2 });
-  return parseAllDocuments(stdout).map((document) => document.toJS() as Manifest);
+  return manifestsIn(stdout);
 }
+
+export const manifestsIn = (text: string): readonly Manifest[] =>
+  parseAllDocuments(text).map((document) => document.toJS() as Manifest);
