@@ -28,6 +28,13 @@ afterAll(async () => {
   await destination.close();
 });
 
+/** Neither side has a reason of its own to end it. */
+async function endsThoughItMoves(client: TunnelClient): Promise<void> {
+  const moving = `GET /moving HTTP/1.1\r\nHost: ${destination.address}\r\n\r\n`;
+  const noise = setInterval(() => client.socket.write(moving), 50);
+  await client.done().finally(() => clearInterval(noise));
+}
+
 const own = () => ({ ca: destination.tls.authority ?? '', host: '127.0.0.1' });
 
 describe('with forward_unmatched tunnel', () => {
@@ -64,21 +71,21 @@ describe('with forward_unmatched tunnel', () => {
 
   it('no tunnel opens that the audit log cannot name', async () => {
     await spec.asAdmin('REVOKE INSERT ON audit_log FROM glovebox_data');
-    const refused = await sendConnect(spec.forwardPort, destination.address, key);
-    expect(await refused.done()).toMatch(/ 503 [^]*service_unavailable/);
-    await spec.asAdmin('GRANT INSERT ON audit_log TO glovebox_data');
-    expect(spec.ctx.forwardTunnels.state.held).toBe(0);
+    try {
+      const refused = await sendConnect(spec.forwardPort, destination.address, key);
+      expect(await refused.done()).toMatch(/ 503 [^]*service_unavailable/);
+      expect(spec.ctx.forwardTunnels.state.held).toBe(0);
+    } finally {
+      await spec.asAdmin('GRANT INSERT ON audit_log TO glovebox_data');
+    }
   });
 
   it('a tunnel ends when its key is revoked, and when nothing moves in it', async () => {
     const { key: revocable, revoke } = await spec.revocable(['token:use']);
     const connected = await sendConnect(spec.forwardPort, destination.address, revocable);
     const client = new TunnelClient(await speakTls(connected, own()));
-    const moving = `GET /moving HTTP/1.1\r\nHost: ${destination.address}\r\n\r\n`;
-    const noise = setInterval(() => client.socket.write(moving), 50);
     await revoke();
-    await client.done();
-    clearInterval(noise);
+    await endsThoughItMoves(client);
     const silent = await sendConnect(spec.forwardPort, destination.address, key);
     await silent.done();
   });
@@ -92,7 +99,7 @@ describe('with forward_unmatched tunnel', () => {
       const client = new TunnelClient(await speakTls(connected, own()));
       expect(await client.get('/before', destination.address)).toBe(200);
       await cutOff.cutOff();
-      await client.done();
+      await endsThoughItMoves(client);
     } finally {
       await cutOff.close();
     }
