@@ -1,18 +1,21 @@
 import { existsSync, readdirSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import type { Command } from 'commander';
 import type { Context } from '../context';
 import { usage } from '../failure';
 import { programOf } from '../program';
-import { projectFile } from '../project/project';
+import { isSlug, projectAround } from '../project/project';
 
 /** Each shell asks the program itself, so that a new release needs no new script. */
 const scripts: Readonly<Record<string, string>> = {
   bash: `# eval "$(glovebox completion bash)" in ~/.bashrc
 _glovebox() {
-  local IFS=$'\\n'
-  local word="\${COMP_WORDS[COMP_CWORD]}"
-  COMPREPLY=($(compgen -W "$(glovebox complete -- "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)" -- "$word"))
+  local found
+  COMPREPLY=()
+  # compgen -W would carry out what stands in a word.
+  while IFS= read -r found; do
+    COMPREPLY+=("$found")
+  done < <(glovebox complete -- "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
 }
 complete -o default -F _glovebox glovebox
 `,
@@ -73,13 +76,12 @@ const commandsOf = (program: Command): string[] =>
     .visibleCommands(program)
     .map((command) => command.name());
 
+/** A folder of another name is deployed by nobody, and shells may read its name as a command. */
 function namesIn(cwd: string): string[] {
-  for (let folder = cwd; ; folder = dirname(folder)) {
-    if (existsSync(join(folder, projectFile))) {
-      return ['reactors', 'proxies'].flatMap((kind) =>
-        existsSync(join(folder, kind)) ? readdirSync(join(folder, kind)) : [],
-      );
-    }
-    if (dirname(folder) === folder) return [];
-  }
+  const root = projectAround(cwd);
+  if (root === undefined) return [];
+  return ['reactors', 'proxies']
+    .map((kind) => join(root, kind))
+    .flatMap((folder) => (existsSync(folder) ? readdirSync(folder) : []))
+    .filter(isSlug);
 }

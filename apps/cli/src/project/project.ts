@@ -90,7 +90,7 @@ export function readProjectFile(root: string): ProjectFile {
     throw yaml.failAt(['version'], 'this version of glovebox knows version 1 alone');
   }
   const project = textOf(yaml, members, 'project');
-  if (project !== undefined && !slugForm.test(project)) {
+  if (project !== undefined && !isSlug(project)) {
     throw yaml.failAt(['project'], `is made as a slug is: ${slugRule}`);
   }
   const { application } = mapOf(yaml, members.run ?? {}, ['run'], ['application']);
@@ -250,8 +250,10 @@ function readApplication(root: string, slug: string): ApplicationFiles {
   return { kind: 'application', slug, yaml, members: { name: slug, ...given }, configuration: {} };
 }
 
+export const isSlug = (name: string): boolean => slugForm.test(name);
+
 function checkSlug(slug: string, file: string): void {
-  if (slugForm.test(slug)) return;
+  if (isSlug(slug)) return;
   throw usage(`${file}: "${slug}" is no slug.`, `A slug is ${slugRule}.`);
 }
 
