@@ -7,15 +7,18 @@ export function takeEnvironment(): NodeJS.ProcessEnv {
   return env;
 }
 
-/** Programs get no keys of their author either. Windows does not tell the cases of names apart. */
-export function withoutKeys(
+/** Windows does not tell the cases of names apart. */
+export const isKeyVariable = (
+  name: string,
+  platform: NodeJS.Platform = process.platform,
+): boolean => keyVariables.includes(platform === 'win32' ? name.toUpperCase() : name);
+
+/** Programs get no keys of their author either. */
+export const withoutKeys = (
   env: NodeJS.ProcessEnv,
   platform: NodeJS.Platform = process.platform,
-): NodeJS.ProcessEnv {
-  const isKey = (name: string): boolean =>
-    keyVariables.includes(platform === 'win32' ? name.toUpperCase() : name);
-  return Object.fromEntries(Object.entries(env).filter(([name]) => !isKey(name)));
-}
+): NodeJS.ProcessEnv =>
+  Object.fromEntries(Object.entries(env).filter(([name]) => !isKeyVariable(name, platform)));
 
 /** Where `glovebox test` answers its tests. */
 export const testSocket = (): string | undefined => process.env.GLOVEBOX_TEST_SOCKET;

@@ -1,5 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { isKeyVariable } from '../config';
 import { usage } from '../failure';
 import { isOwnName } from '../run/environment';
 import { refuseOtherSecrets } from './steps';
@@ -346,6 +347,10 @@ export function valueOf(
     case 'keep':
       return undefined;
     case 'env': {
+      // Code, and whoever reads what is stored, would have the key of the author.
+      if (isKeyVariable(secret.name)) {
+        throw yaml.failAt(path, `${secret.name} is for the command line alone: it is sent nowhere`);
+      }
       const value = env[secret.name];
       if (value !== undefined) return value;
       throw yaml.failAt(path, `the variable ${secret.name} is not set`);
