@@ -1,12 +1,15 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { chownSync, lstatSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { AuthorsFolder } from '../run/spec-lender';
 import { itemOf } from './items';
-import { readResource } from './project';
+import { findProject, readProjectFile, readResource } from './project';
 
 let folder: AuthorsFolder;
 beforeEach(() => (folder = new AuthorsFolder()));
-afterEach(() => folder.remove());
+afterEach(() => {
+  jest.restoreAllMocks();
+  folder.remove();
+});
 
 function write(name: string, text: string): void {
   const file = join(folder.path, name);
@@ -39,5 +42,50 @@ describe('values of the environment', () => {
         });
       }
     },
+  );
+});
+
+const unix = process.platform === 'win32' ? it.skip : it;
+
+unix('a glovebox.yaml of another user is not followed, and one of root is', () => {
+  write('glovebox.yaml', 'version: 1\n');
+  write('work/file', '');
+  const file = join(folder.path, 'glovebox.yaml');
+  const below = join(folder.path, 'work');
+  const user = jest.spyOn(process, 'getuid');
+  const isRoot = lstatSync(file).uid === 0;
+  if (isRoot) {
+    user.mockReturnValue(12_345);
+    expect(findProject(below)).toBe(folder.path);
+    chownSync(file, 12_345, 12_345);
+  }
+  user.mockReturnValue(lstatSync(file).uid);
+  expect(findProject(below)).toBe(folder.path);
+  user.mockReturnValue(lstatSync(file).uid + 1);
+  const refused = expect.objectContaining({
+    exit: 'usage',
+    message: `${file} belongs to another user.`,
+  });
+  expect(() => findProject(below)).toThrow(refused);
+  expect(() => readProjectFile(folder.path)).toThrow(refused);
+});
+
+describe('variables of glovebox.yaml', () => {
+  const envOf = (name: string) => {
+    write('glovebox.yaml', `env:\n  ${name}: './x.so:{{ token }}'\n`);
+    return readProjectFile(folder.path).env;
+  };
+
+  it.each([
+    ...['PATH', 'Path', 'LD_PRELOAD', 'DYLD_INSERT_LIBRARIES', 'NODE_OPTIONS', 'BASH_ENV', 'ENV'],
+    ...['BASH_FUNC_x', 'GIT_SSH_COMMAND', 'PYTHONPATH', 'PERL5OPT', 'RUBYOPT', 'IFS', 'HOME'],
+    ...['npm_config_script_shell', 'JAVA_TOOL_OPTIONS', 'LESSOPEN'],
+  ])('may not be %s, which steers the programs of a command', (name) => {
+    expect(() => envOf(name)).toThrow(`glovebox.yaml:2:3: "${name}" steers programs`);
+  });
+
+  it.each(['STRIPE_API_KEY', 'NPM_TOKEN', 'NODE_AUTH_TOKEN', 'DATABASE_URL', 'HOME_KEY', 'LDAP'])(
+    'may be %s',
+    (name) => expect(envOf(name)).toEqual({ [name]: './x.so:{{ token }}' }),
   );
 });

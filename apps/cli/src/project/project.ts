@@ -1,8 +1,8 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, lstatSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { isKeyVariable } from '../config';
 import { usage } from '../failure';
-import { isOwnName } from '../run/environment';
+import { isOwnName, steersPrograms } from '../run/environment';
 import { refuseOtherSecrets } from './steps';
 import { Secret, YamlFile, type Path } from './yaml-file';
 import { readValueFile } from './value-file';
@@ -85,6 +85,7 @@ export interface ProjectFile {
 }
 
 export function readProjectFile(root: string): ProjectFile {
+  refuseForeign(join(root, projectFile));
   const yaml = YamlFile.read(root, projectFile);
   const members = mapOf(yaml, yaml.value ?? {}, [], ['version', 'project', 'run', 'env']);
   if ((members.version ?? 1) !== 1) {
@@ -101,11 +102,24 @@ export function readProjectFile(root: string): ProjectFile {
   return { project, runsAs: application, env: placeholdersOf(yaml, members.env) };
 }
 
+/** A folder above, /tmp say, may be open to users who are not trusted with what others run. */
+function refuseForeign(file: string): void {
+  const user = process.getuid?.();
+  const owner = lstatSync(file, { throwIfNoEntry: false })?.uid ?? user;
+  // Windows has no such ids.
+  if (user === undefined || owner === user || owner === 0) return;
+  throw usage(
+    `${file} belongs to another user.`,
+    'Make the file your own (chown), or run the command as its owner.',
+  );
+}
+
 function placeholdersOf(yaml: YamlFile, given: unknown): Readonly<Record<string, string>> {
   const entries = Object.entries(mapOf(yaml, given ?? {}, ['env'])).map(([name, value]) => {
     const fail = (why: string) => yaml.failAt(['env', name], why);
     if (!/^[A-Za-z_]\w*$/.test(name)) throw fail(`"${name}" is no name of a variable`);
     if (isOwnName(name)) throw fail('`glovebox run` sets this variable itself');
+    if (steersPrograms(name)) throw fail(`"${name}" steers programs: no file of a folder sets it`);
     if (typeof value !== 'string' || !/\{\{.*\}\}/s.test(value)) {
       throw fail('must be a text with an expression: "{{ token_id }}"');
     }

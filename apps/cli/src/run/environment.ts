@@ -23,6 +23,38 @@ const ownNames = [...proxyNames, ...directNames, ...authorityNames, 'NODE_USE_EN
 /** Placeholders may not take the place of a name that leads to the proxy. */
 export const isOwnName = (name: string): boolean => ownNames.includes(name.toUpperCase());
 
+/** By these a folder would choose what programs load and run. */
+const steeringNames = [
+  ...[
+    'PATH',
+    'PATHEXT',
+    'COMSPEC',
+    'SHELL',
+    'SHELLOPTS',
+    'BASHOPTS',
+    'ENV',
+    'IFS',
+    'CDPATH',
+    'PS4',
+  ],
+  ...['PROMPT_COMMAND', 'ZDOTDIR', 'HOME', 'USERPROFILE', 'APPDATA', 'EDITOR', 'VISUAL', 'PAGER'],
+  ...['BROWSER', 'LESSOPEN', 'LESSCLOSE', 'MANPAGER', 'NODE_OPTIONS', 'NODE_PATH', 'CLASSPATH'],
+  ...['NODE_REPL_EXTERNAL_MODULE', 'GCONV_PATH', 'LOCPATH', 'PHPRC', 'PHP_INI_SCAN_DIR', 'WGETRC'],
+  ...['CURL_HOME', 'GOFLAGS', 'MAKEFLAGS', 'RUSTC_WRAPPER', 'ALL_PROXY', 'SSL_CERT_DIR'],
+];
+const steeringBeginnings = [
+  ...['LD_', 'DYLD_', 'BASH_', 'GIT_', 'SSH_', 'XDG_', 'NPM_CONFIG_', 'OPENSSL_', 'PYTHON', 'PERL'],
+  ...['RUBY', 'LUA_', 'JAVA_', 'JDK_', '_JAVA_', 'DOTNET_', 'CORECLR_', 'COR_'],
+];
+
+/** Windows, and some programs, do not tell the cases of names apart. */
+export function steersPrograms(name: string): boolean {
+  const upper = name.toUpperCase();
+  return (
+    steeringNames.includes(upper) || steeringBeginnings.some((begin) => upper.startsWith(begin))
+  );
+}
+
 export function environmentOf(
   way: Way,
   placeholders: Readonly<Record<string, string>>,
