@@ -13,6 +13,14 @@ interface PullOptions {
 
 type Change = 'same' | 'written' | 'kept' | 'only here';
 
+interface FilesOf {
+  /** Texts by the names of files. */
+  readonly written: ReadonlyMap<string, string>;
+  readonly gone: readonly string[];
+}
+
+const none: FilesOf = { written: new Map(), gone: [] };
+
 /** Writes what is deployed into files. A file that says something else stays, unless forced. */
 export async function pull(context: Context, { force = false }: PullOptions): Promise<void> {
   const { terminal, cwd } = context;
@@ -20,8 +28,14 @@ export async function pull(context: Context, { force = false }: PullOptions): Pr
   const api = context.api();
   const comparing = compare(root, api);
   const all = await terminal.progress('reading what is deployed', comparing);
-  const changes: (Compared & { readonly change: Change })[] = [];
-  for (const one of all) changes.push({ ...one, change: await pullOne(root, one, force, api) });
+  const changes: (Compared & { readonly change: Change; readonly files: FilesOf })[] = [];
+  for (const one of all) {
+    const change = changeOf(one, force);
+    const files = change === 'written' ? await filesOf(one, api) : none;
+    changes.push({ ...one, change, files });
+  }
+  // Every text is there. An answer that fails has changed nothing.
+  for (const { files } of changes) writeFiles(root, files);
   for (const { kind, slug, change } of changes) {
     if (change === 'same' && !terminal.isJson) continue;
     const mark =
@@ -36,20 +50,21 @@ export async function pull(context: Context, { force = false }: PullOptions): Pr
   }
 }
 
-async function pullOne(
-  root: string,
-  one: Compared,
-  force: boolean,
-  api: Glovebox,
-): Promise<Change> {
-  const { kind, slug, local, deployed, isSame } = one;
+function changeOf({ local, deployed, isSame }: Compared, force: boolean): Change {
   if (isSame) return 'same';
   if (!deployed) return 'only here';
-  if (local && !force) return 'kept';
-  const yaml = yamlFileOf(kind, slug);
+  return local && !force ? 'kept' : 'written';
+}
+
+/** The files of a resource as they are deployed. */
+async function filesOf(one: Compared, api: Glovebox): Promise<FilesOf> {
+  const { kind, slug, local, deployed } = one;
+  if (!deployed) return none;
   const id = deployed.item.id;
   const head = id === undefined ? '' : `# Until the first push it has no slug.\nid: ${id}\n`;
-  writeText(root, yaml, head + textOfSheet(deployed.sheet, valuesOfFile(one)));
+  const yaml = head + textOfSheet(deployed.sheet, valuesOfFile(one));
+  const written = new Map([[yamlFileOf(kind, slug), yaml]]);
+  const gone: string[] = [];
   for (const name of new Set([
     ...Object.keys(local?.sheet.code ?? {}),
     ...Object.keys(deployed.sheet.code),
@@ -58,11 +73,16 @@ async function pullOne(
     if (text !== undefined && text === local?.sheet.code[name]) continue;
     const file = codeFileOf(kind, slug, name);
     // What is deployed is JavaScript.
-    removeFile(root, `${file}.ts`);
-    if (text === undefined) removeFile(root, `${file}.js`);
-    else writeText(root, `${file}.js`, await wholeCode(api, text));
+    gone.push(`${file}.ts`);
+    if (text === undefined) gone.push(`${file}.js`);
+    else written.set(`${file}.js`, await wholeCode(api, text));
   }
-  return 'written';
+  return { written, gone };
+}
+
+function writeFiles(root: string, { written, gone }: FilesOf): void {
+  for (const [name, text] of written) writeText(root, name, text);
+  for (const name of gone) removeFile(root, name);
 }
 
 /** The text of code that a sheet names by its hash alone. */
