@@ -88,11 +88,17 @@ it('what was changed by hand meanwhile is a conflict, which is told apart, and w
   expect(conflict.stderr).toContain('proxy echo: name');
   expect(conflict.stderr).toContain('+ By hand');
   expect((await run(['diff'])).stdout).toMatch(/-name: Hello\n\+name: Hello again/);
-  await cli.succeed(['pull', '--force'], { env: keys });
+  expect(conflict.stderr).toContain('`glovebox pull --force echo`');
+  await cli.succeed(['pull', '--force', 'echo'], { env: keys });
   expect(readFileSync(fileOf('proxies/echo/proxy.yaml'), 'utf8')).toContain('name: By hand');
   // Code that is the same stays in the language of the author.
   expect(readFileSync(fileOf('proxies/echo/request.ts'), 'utf8')).toContain('RequestTransform');
+  expect(readFileSync(file, 'utf8')).toContain('name: Hello again\n');
+  const forced = await run(['pull', '--force']);
   expect(readFileSync(file, 'utf8')).toContain('name: Hello\n');
+  const [, kept = ''] = /before is in (\S+)\.\n/.exec(forced.stderr) ?? [];
+  const copy = readFileSync(fileOf(join(kept, 'reactors/hello/reactor.yaml')), 'utf8');
+  expect(copy).toContain('name: Hello again\n');
 });
 
 it('no file outside of the folder is read, except for arguments that the user names', async () => {

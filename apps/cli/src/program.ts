@@ -129,9 +129,13 @@ export function programOf(contextFor: (options: GlobalOptions) => Context): Comm
     .option('--project <name>', 'without an id: whose, in place of that of the folder')
     .option('--dry-run', 'say what would change, and change nothing')
     .option('--force', 'overwrite what was changed by others meanwhile');
-  add('pull', 'write what is deployed into files; values stay where they are', async () => {
-    return (await import('./commands/pull')).pull;
-  }).option('--force', 'overwrite files that differ');
+  add(
+    'pull [names...]',
+    'write what is deployed into files; values stay where they are',
+    async () => {
+      return (await import('./commands/pull')).pull;
+    },
+  ).option('--force', 'overwrite files that differ; copies stay in .glovebox/replaced');
   add('completion <shell>', 'a script for bash, zsh or fish', async () => {
     return (await import('./commands/completion')).completion;
   });

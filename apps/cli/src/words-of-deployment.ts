@@ -43,21 +43,30 @@ export function wordsOf({ id, changes }: Deployed, dryRun: boolean, { terminal }
   return [...lines, ...rest, end].join('\n');
 }
 
+const conflictsIn = ({ problem }: Refusal): readonly Conflict[] =>
+  (problem as { readonly conflicts?: readonly Conflict[] }).conflicts ?? [];
+
+/** The names of what somebody else has changed. */
+export const conflictingSlugs = (refusal: Refusal): string[] => [
+  ...new Set(conflictsIn(refusal).map(({ slug }) => slug)),
+];
+
 /** Tells what somebody else has changed, member by member. */
-export function conflictOf({ problem }: Refusal, mend: string): Failure {
-  const { conflicts = [] } = problem as { readonly conflicts?: readonly Conflict[] };
-  const lines = conflicts.flatMap(({ kind, slug, members, project, deployed, current }) => [
-    `${kind} ${slug}: ${[...(project === undefined ? [] : [`deployed by the project ${project}`]), ...members].join(', ')}`,
-    ...members.flatMap((member) => [
-      ...(deployed?.[member] === undefined ? [] : [`  - ${inOneLine(deployed[member])}`]),
-      ...(current?.[member] === undefined ? [] : [`  + ${inOneLine(current[member])}`]),
-    ]),
-  ]);
+export function conflictOf(refusal: Refusal, mend: string): Failure {
+  const lines = conflictsIn(refusal).flatMap(
+    ({ kind, slug, members, project, deployed, current }) => [
+      `${kind} ${slug}: ${[...(project === undefined ? [] : [`deployed by the project ${project}`]), ...members].join(', ')}`,
+      ...members.flatMap((member) => [
+        ...(deployed?.[member] === undefined ? [] : [`  - ${inOneLine(deployed[member])}`]),
+        ...(current?.[member] === undefined ? [] : [`  + ${inOneLine(current[member])}`]),
+      ]),
+    ],
+  );
   return new Failure(
     'conflict',
     'Changed by somebody else since the last deployment, or deployed by another project. Nothing was changed.',
     plain([...lines, mend].join('\n')),
-    { ...problem },
+    { ...refusal.problem },
   );
 }
 

@@ -1,4 +1,11 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Writable } from 'node:stream';
 import { startDestination, type Destination } from '@glovebox/testing';
@@ -94,4 +101,46 @@ it('a pull whose code cannot be fetched has changed no file', async () => {
     expect(textOf(`reactors/${slug}/code.js`)).toBe(theirs);
     expect(existsSync(fileOf(`reactors/${slug}/code.ts`))).toBe(false);
   }
+});
+
+it('code that was never pushed is kept as a copy, and the command says where', async () => {
+  writeReactor('charge', mine);
+  reactor('charge', { code: theirs });
+  await pull(contextOfAuthor(), { force: true });
+  expect(textOf('reactors/charge/code.js')).toBe(theirs);
+  const [, kept = ''] = /What the files said before is in (\S+)\.\n/.exec(said) ?? [];
+  expect(textOf(`${kept}/reactors/charge/code.ts`)).toBe(mine);
+  expect(textOf(`${kept}/reactors/charge/reactor.yaml`)).toBe('name: charge\n');
+});
+
+it('a pull of names leaves the files of all others as they are', async () => {
+  for (const slug of ['charge', 'refund']) {
+    writeReactor(slug, mine);
+    reactor(slug, { code: theirs });
+  }
+  await expect(pull(contextOfAuthor(), {}, 'charge', 'none')).rejects.toMatchObject({
+    exit: 'usage',
+    message: 'There is no "none", neither in the files nor deployed.',
+    hint: 'There are: charge, refund',
+  });
+  await pull(contextOfAuthor(), {}, 'charge');
+  expect(said).toContain('`glovebox pull --force charge`');
+  await pull(contextOfAuthor(), { force: true }, 'charge');
+  expect(existsSync(fileOf('reactors/charge/code.js'))).toBe(true);
+  expect(textOf('reactors/refund/code.ts')).toBe(mine);
+  expect(existsSync(fileOf('reactors/refund/code.js'))).toBe(false);
+});
+
+it('no copy is written through a folder that leads out of the project, and no file is changed', async () => {
+  const outside = new AuthorsFolder();
+  symlinkSync(outside.path, fileOf('.glovebox'));
+  writeReactor('charge', mine);
+  reactor('charge', { code: theirs });
+  await expect(pull(contextOfAuthor(), { force: true })).rejects.toMatchObject({
+    exit: 'usage',
+    message: expect.stringContaining('leads out of the folder of the project'),
+  });
+  expect(textOf('reactors/charge/code.ts')).toBe(mine);
+  expect(readdirSync(outside.path)).toEqual([]);
+  outside.remove();
 });

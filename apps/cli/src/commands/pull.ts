@@ -1,8 +1,9 @@
 import type { Glovebox } from '@glovebox/client';
 import type { Context } from '../context';
+import { usage } from '../failure';
 import { codeFileOf, compare, yamlFileOf, type Compared } from '../project/compare';
 import { hashInSheet, textOfSheet, type ValuesOfFile } from '../project/items';
-import { removeFile, writeText } from '../project/own-files';
+import { keepCopy, removeFile, writeText } from '../project/own-files';
 import { findProject } from '../project/project';
 import { valuesOf } from '../project/steps';
 import { Secret } from '../project/yaml-file';
@@ -22,12 +23,16 @@ interface FilesOf {
 const none: FilesOf = { written: new Map(), gone: [] };
 
 /** Writes what is deployed into files. A file that says something else stays, unless forced. */
-export async function pull(context: Context, { force = false }: PullOptions): Promise<void> {
+export async function pull(
+  context: Context,
+  { force = false }: PullOptions,
+  ...names: string[]
+): Promise<void> {
   const { terminal, cwd } = context;
   const root = findProject(cwd);
   const api = context.api();
   const comparing = compare(root, api);
-  const all = await terminal.progress('reading what is deployed', comparing);
+  const all = named(await terminal.progress('reading what is deployed', comparing), names);
   const changes: (Compared & { readonly change: Change; readonly files: FilesOf })[] = [];
   for (const one of all) {
     const change = changeOf(one, force);
@@ -35,6 +40,8 @@ export async function pull(context: Context, { force = false }: PullOptions): Pr
     changes.push({ ...one, change, files });
   }
   // Every text is there. An answer that fails has changed nothing.
+  const replaced = `.glovebox/replaced/${new Date().toISOString().replaceAll(':', '-')}`;
+  const isKept = changes.map(({ files }) => keepCopies(root, files, replaced)).some(Boolean);
   for (const { files } of changes) writeFiles(root, files);
   for (const { kind, slug, change } of changes) {
     if (change === 'same' && !terminal.isJson) continue;
@@ -42,12 +49,29 @@ export async function pull(context: Context, { force = false }: PullOptions): Pr
       change === 'written' ? terminal.paint('green', '✓') : terminal.paint('yellow', '!');
     terminal.result({ kind, slug, change }, `${mark} ${kind} ${slug}: ${change}`);
   }
-  const keptOnes = changes.filter(({ change }) => change === 'kept').length;
-  if (keptOnes > 0) {
+  if (isKept) terminal.say(`What the files said before is in ${replaced}.`);
+  const slugs = new Set(changes.filter(({ change }) => change === 'kept').map(({ slug }) => slug));
+  if (slugs.size > 0) {
     terminal.say(
-      `${keptOnes} differ and were kept: \`glovebox diff\`, or \`glovebox pull --force\`.`,
+      `These differ and were kept: \`glovebox diff\`, or \`${forcedPull([...slugs])}\`.`,
     );
   }
+}
+
+/** Takes what is deployed of these alone, whatever their files say. */
+export const forcedPull = (slugs: readonly string[]): string =>
+  ['glovebox pull --force', ...slugs].join(' ');
+
+/** Those of these names, or all where none is said. */
+function named(all: readonly Compared[], names: readonly string[]): readonly Compared[] {
+  const unknown = names.find((name) => !all.some(({ slug }) => slug === name));
+  if (unknown !== undefined) {
+    throw usage(
+      `There is no "${unknown}", neither in the files nor deployed.`,
+      `There are: ${[...new Set(all.map(({ slug }) => slug))].join(', ')}`,
+    );
+  }
+  return names.length === 0 ? all : all.filter(({ slug }) => names.includes(slug));
 }
 
 function changeOf({ local, deployed, isSame }: Compared, force: boolean): Change {
@@ -79,6 +103,10 @@ async function filesOf(one: Compared, api: Glovebox): Promise<FilesOf> {
   }
   return { written, gone };
 }
+
+/** What is deployed is not the source: without a copy, work that was never pushed would be lost. */
+const keepCopies = (root: string, { written, gone }: FilesOf, folder: string): boolean =>
+  [...written.keys(), ...gone].map((name) => keepCopy(root, name, folder)).some(Boolean);
 
 function writeFiles(root: string, { written, gone }: FilesOf): void {
   for (const [name, text] of written) writeText(root, name, text);

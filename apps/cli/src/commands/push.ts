@@ -7,7 +7,8 @@ import { Positions } from '../project/positions';
 import { findProject, readProject, readProjectFile } from '../project/project';
 import { lackedBundles, uploadBundles } from '../project/upload';
 import { plain } from '../terminal';
-import { conflictOf, wordsOf } from '../words-of-deployment';
+import { conflictingSlugs, conflictOf, wordsOf } from '../words-of-deployment';
+import { forcedPull } from './pull';
 
 interface PushOptions {
   readonly message?: string;
@@ -50,8 +51,8 @@ export async function push(context: Context, options: PushOptions): Promise<void
   terminal.result({ dry_run: dryRun, ...deployment }, () => wordsOf(deployment, dryRun, context));
 }
 
-const afterConflict =
-  '`glovebox pull --force` takes their version into the files; `glovebox push --force` overwrites it.';
+const afterConflict = (refusal: Refusal): string =>
+  `\`${forcedPull(conflictingSlugs(refusal))}\` takes their version of these into the files, and keeps copies of yours; \`glovebox push --force\` overwrites theirs.`;
 
 /** Errors name the file and the line in place of the number of an item. */
 function explained(
@@ -61,7 +62,7 @@ function explained(
   uploadedFor?: string,
 ): Failure {
   const { problem, exit } = refusal;
-  if (problem.code === 'deployment_conflict') return conflictOf(refusal, afterConflict);
+  if (problem.code === 'deployment_conflict') return conflictOf(refusal, afterConflict(refusal));
   const entries = Object.entries(problem.errors ?? {}).map(
     ([path, texts]) => [uploadedFor ?? path, texts] as const,
   );

@@ -1,4 +1,13 @@
-import { lstatSync, mkdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  constants,
+  copyFileSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, isAbsolute, join, relative, sep } from 'node:path';
 import { codeOf, usage } from '../failure';
 
@@ -39,6 +48,18 @@ export function writeText(root: string, name: string, text: string): void {
 export function removeFile(root: string, name: string): void {
   checkFolder(root, dirname(name));
   rmSync(join(root, name), { force: true });
+}
+
+/** Copies a file into a folder of the project, if it is one. What a link leads to stays anyway. */
+export function keepCopy(root: string, name: string, folder: string): boolean {
+  const path = join(root, name);
+  if (!lstatSync(path, { throwIfNoEntry: false })?.isFile()) return false;
+  const kept = join(folder, name);
+  checkFolder(root, dirname(name));
+  checkFolder(root, dirname(kept));
+  mkdirSync(dirname(join(root, kept)), { recursive: true });
+  copyFileSync(path, join(root, kept), constants.COPYFILE_EXCL);
+  return true;
 }
 
 /** Looks at the part of the path that there is already. */
