@@ -133,6 +133,8 @@ it('values of a configuration come from the environment, and are in no file and 
   expect(missing.stderr).toContain('the variable API_KEY is not set');
   const pushed = await run(['push'], { API_KEY: secret });
   expect(pushed.code).toBe(0);
+  const empty = await run(['push'], { API_KEY: '' });
+  expect(empty).toMatchObject({ code: 2, stdout: '' });
   const id = await idOf('/reactors', 'hello');
   const { body } = await call('GET', `${url}/reactors/${id}`, { key: adminKey });
   expect(body.configuration).toEqual({ KEY: secret });

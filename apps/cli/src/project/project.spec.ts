@@ -43,6 +43,19 @@ describe('values of the environment', () => {
       }
     },
   );
+
+  it('are not empty, as those of secrets are that a pipeline lacks, and a file may be', async () => {
+    const proxy = 'destination_url: https://bank.example\nconfiguration:\n  KEY: ';
+    write('proxies/bank/proxy.yaml', `${proxy}!env API_KEY\n`);
+    await expect(sentOf('bank', { API_KEY: '' })).rejects.toMatchObject({
+      exit: 'usage',
+      message:
+        'proxies/bank/proxy.yaml:3:3: the variable API_KEY is empty. If it is to be, say !file with an empty file',
+    });
+    write('proxies/bank/proxy.yaml', `${proxy}!file empty\n`);
+    write('empty', '');
+    expect(await sentOf('bank', {})).toMatchObject({ configuration: { KEY: '' } });
+  });
 });
 
 const unix = process.platform === 'win32' ? it.skip : it;

@@ -366,8 +366,10 @@ export function valueOf(
         throw yaml.failAt(path, `${secret.name} is for the command line alone: it is sent nowhere`);
       }
       const value = env[secret.name];
-      if (value !== undefined) return value;
-      throw yaml.failAt(path, `the variable ${secret.name} is not set`);
+      if (value) return value;
+      // Pipelines set a secret that they lack to nothing, which would replace the value in force.
+      const why = value === '' ? 'empty. If it is to be, say !file with an empty file' : 'not set';
+      throw yaml.failAt(path, `the variable ${secret.name} is ${why}`);
     }
     case 'file':
       return readValueFile(root, secret.name, (why) => yaml.failAt(path, why));
