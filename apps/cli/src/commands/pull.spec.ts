@@ -68,14 +68,14 @@ function contextOfAuthor(): Context {
   return contextOf({ color: false, url: glovebox.url }, env, at, interruptions);
 }
 
-const reactor = (slug: string, code: Json): void => {
-  const formula = { id: `f-${slug}`, name: slug, type: 'private', runtime: 'node24', ...code };
+function reactor(name: string, code: Json, members: Json = { slug: name }): void {
+  const formula = { id: `f-${name}`, name, type: 'private', runtime: 'node24', ...code };
   deployed['/reactor-formulas'] = [...(deployed['/reactor-formulas'] ?? []), formula];
   deployed['/reactors'] = [
     ...(deployed['/reactors'] ?? []),
-    { id: `r-${slug}`, slug, name: slug, formula },
+    { id: `r-${name}`, name, formula, ...members },
   ];
-};
+}
 
 function writeReactor(slug: string, code: string): void {
   write(`reactors/${slug}/reactor.yaml`, `name: ${slug}\n`);
@@ -143,4 +143,32 @@ it('no copy is written through a folder that leads out of the project, and no fi
   expect(textOf('reactors/charge/code.ts')).toBe(mine);
   expect(readdirSync(outside.path)).toEqual([]);
   outside.remove();
+});
+
+it.each([
+  ['before', ['Hello', 'hello']],
+  ['after', ['hello', 'Hello']],
+])(
+  'a reactor without a slug is pulled beside the one that has its name, listed %s it',
+  async (_, names) => {
+    for (const name of names) {
+      const code = `module.exports = () => '${name}';\n`;
+      reactor(name, { code }, name === 'hello' ? { slug: name } : {});
+    }
+    await pull(contextOfAuthor(), {});
+    expect(textOf('reactors/hello/code.js')).toContain("'hello'");
+    expect(textOf('reactors/hello-2/code.js')).toContain("'Hello'");
+    expect(textOf('reactors/hello-2/reactor.yaml')).toContain('id: r-Hello');
+    await pull(contextOfAuthor(), { force: true });
+    expect(said).not.toContain('before');
+  },
+);
+
+it('a reactor whose name was taken by another one meanwhile is not left out', async () => {
+  reactor('Hello', { code: theirs }, {});
+  await pull(contextOfAuthor(), {});
+  expect(textOf('reactors/hello/reactor.yaml')).toContain('id: r-Hello');
+  reactor('hello', { code: theirs });
+  await pull(contextOfAuthor(), {});
+  expect(textOf('reactors/hello-2/reactor.yaml')).toContain('id: r-Hello');
 });

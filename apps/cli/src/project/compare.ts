@@ -24,10 +24,10 @@ export async function compare(root: string, api: Glovebox): Promise<Compared[]> 
     locals.flatMap(({ item }) => (item.id === undefined ? [] : [[item.id, item.slug]])),
   );
   const taken = new Set(byKey.keys());
-  const deployed = await deployedItems(api, (kind, { id, name }) => {
+  const deployed = await deployedItems(api, (kind, { id, name }, isDeployed) => {
     const known = idOf.get(id);
-    if (known !== undefined) return known;
-    const slug = freeSlug(name, (one) => taken.has(`${kind} ${one}`));
+    if (known !== undefined && !isDeployed(known)) return known;
+    const slug = freeSlug(name, (one) => isDeployed(one) || taken.has(`${kind} ${one}`));
     taken.add(`${kind} ${slug}`);
     return slug;
   });

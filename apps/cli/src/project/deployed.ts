@@ -17,6 +17,7 @@ interface Resource extends Json {
 export type SlugFor = (
   kind: Kind,
   resource: { readonly id: string; readonly name: string },
+  isDeployed: (slug: string) => boolean,
 ) => string;
 
 /** What is in force, as items of a deployment would say it. No value of a configuration is kept. */
@@ -27,8 +28,15 @@ export async function deployedItems(api: Glovebox, slugFor: SlugFor): Promise<It
   const formulaOf = new Map(formulas?.map((formula) => [formula.id, formula]));
   // Files are deployed with a key of a management application; they make none.
   const deployable = (applications ?? []).filter(({ type }) => type !== 'management');
+  const slugsOf = (resources: readonly Resource[] = []): Set<string | undefined> =>
+    new Set(resources.map(({ slug }) => slug));
+  const taken: Readonly<Record<Kind, Set<string | undefined>>> = {
+    application: slugsOf(deployable),
+    reactor: slugsOf(reactors),
+    proxy: slugsOf(proxies),
+  };
   const item = (kind: Kind, resource: Resource, members: Json): Item => {
-    const slug = resource.slug ?? slugFor(kind, resource);
+    const slug = resource.slug ?? slugFor(kind, resource, (one) => taken[kind].has(one));
     return { ...members, kind, slug, ...(resource.slug === undefined ? { id: resource.id } : {}) };
   };
   const named = deployable.map((one) => item('application', one, without(one, ['settings'])));
