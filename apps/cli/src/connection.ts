@@ -41,6 +41,8 @@ export interface Connection {
   readonly managementUrl: string;
   /** Whether a person signed this machine in. */
   readonly isOfPerson: boolean;
+  /** Whether a key of the environment is held back, because it would travel in the clear. */
+  readonly holdsKeyBack: boolean;
   managementKey(): string;
   privateKey(): string;
 }
@@ -67,6 +69,18 @@ export function connectionOf(asked: Asked, env: Environment): Connection {
       `Run \`glovebox login --url ${url}\` and paste one, or set ${variable}.`,
     );
   };
+  // A stored key for such a URL has been allowed by `login --allow-http`.
+  const isHeldBack = (variable: string): boolean =>
+    Boolean(env[variable]) && isInTheClear(url) && env.GLOVEBOX_ALLOW_HTTP !== 'true';
+  const sent = (key: string | undefined, which: string, variable: string): string => {
+    if (isHeldBack(variable)) {
+      throw usage(
+        `${url} is not encrypted: ${variable} is not sent there.`,
+        'Use https, or set GLOVEBOX_ALLOW_HTTP=true.',
+      );
+    }
+    return key ?? missing(which, variable);
+  };
   return {
     url,
     profileName,
@@ -74,9 +88,9 @@ export function connectionOf(asked: Asked, env: Environment): Connection {
     hasPrivateKey: privateKey !== undefined,
     managementUrl: session?.url ?? url,
     isOfPerson: session !== undefined,
-    managementKey: () =>
-      managementKey ?? missing('key of a management application', 'GLOVEBOX_KEY'),
-    privateKey: () => privateKey ?? missing('key of a private application', 'GLOVEBOX_PRIVATE_KEY'),
+    holdsKeyBack: isHeldBack('GLOVEBOX_KEY') || isHeldBack('GLOVEBOX_PRIVATE_KEY'),
+    managementKey: () => sent(managementKey, 'key of a management application', 'GLOVEBOX_KEY'),
+    privateKey: () => sent(privateKey, 'key of a private application', 'GLOVEBOX_PRIVATE_KEY'),
   };
 }
 

@@ -14,7 +14,8 @@ Exit codes:
   4 Glovebox refused it · 5 no answer · 6 changed by others meanwhile, nothing written · 130 interrupted
 
 Environment:
-  GLOVEBOX_KEY, GLOVEBOX_PRIVATE_KEY, GLOVEBOX_WEBHOOK_SECRET, GLOVEBOX_URL, GLOVEBOX_PROFILE, NO_COLOR, FORCE_COLOR`;
+  GLOVEBOX_KEY, GLOVEBOX_PRIVATE_KEY, GLOVEBOX_WEBHOOK_SECRET, GLOVEBOX_URL, GLOVEBOX_PROFILE, GLOVEBOX_ALLOW_HTTP,
+  NO_COLOR, FORCE_COLOR`;
 
 export function programOf(contextFor: (options: GlobalOptions) => Context): Command {
   const program = new Command('glovebox')

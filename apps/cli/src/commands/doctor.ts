@@ -45,7 +45,7 @@ export async function doctor(context: Context): Promise<void> {
 
 async function* examine(context: Context): AsyncGenerator<Check> {
   const { terminal, signal } = context;
-  const { url, from } = context.connection();
+  const { url, from, holdsKeyBack } = context.connection();
   const isClear = isInTheClear(url);
   yield {
     name: 'URL',
@@ -53,6 +53,7 @@ async function* examine(context: Context): AsyncGenerator<Check> {
     says: isClear ? `${url} sends keys and data in the clear` : url,
     ...(isClear ? { mend: 'Use https.' } : {}),
   };
+  if (holdsKeyBack) return;
   const begun = performance.now();
   const health = fetch(`${url}/health/ready`, { signal, redirect: 'error' }).catch(whyNot);
   const answer = await terminal.progress(`asking ${url}`, health);
