@@ -241,12 +241,14 @@ describe('the members of forward mode, and destinations of rules', () => {
   });
 });
 
-it('a second folder neither changes nor prunes what the first has deployed', async () => {
-  await cli.succeed(['init', 'beside']);
-  const cwd = fileOf('beside');
+it('a second folder of the same name neither changes nor prunes what the first has deployed', async () => {
+  await cli.succeed(['init', 'beside/work']);
+  const cwd = fileOf('beside/work');
   const conflict = await cli.run(['push'], { cwd, env: keys });
   expect(conflict).toMatchObject({ code: 6, stdout: '' });
-  expect(conflict.stderr).toContain('proxy echo: deployed by the project work');
+  const settings = readFileSync(fileOf('glovebox.yaml'), 'utf8');
+  const [, project] = /^project: (work-[0-9a-f]{4})$/m.exec(settings) ?? [];
+  expect(conflict.stderr).toContain(`proxy echo: deployed by the project ${project}`);
   rmSync(join(cwd, 'reactors'), { recursive: true });
   renameSync(join(cwd, 'proxies', 'echo'), join(cwd, 'proxies', 'beside'));
   const said = await cli.succeed(['push', '--prune', '--json'], { cwd, env: keys });

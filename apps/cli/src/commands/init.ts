@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import type { Context } from '../context';
@@ -9,7 +10,7 @@ import { projectFile, slugOf } from '../project/project';
 export function init({ cwd, terminal }: Context, _: object, folder = '.'): void {
   const root = resolve(cwd, folder);
   if (existsSync(join(root, projectFile))) throw usage(`${root} has a ${projectFile} already.`);
-  const files = Object.entries(firstFilesOf(slugOf(basename(root))));
+  const files = Object.entries(firstFilesOf(projectNameOf(root)));
   const taken = files.map(([name]) => name).filter((name) => existsSync(join(root, name)));
   if (taken.length > 0) {
     throw usage(
@@ -36,3 +37,7 @@ export function init({ cwd, terminal }: Context, _: object, folder = '.'): void 
     ),
   );
 }
+
+/** Another folder of the same name, of somebody else say, is another project. */
+const projectNameOf = (root: string): string =>
+  `${slugOf(basename(root))}-${randomBytes(2).toString('hex')}`;

@@ -274,7 +274,7 @@ function checkSlug(slug: string, file: string): void {
 
 const slugMax = 64;
 
-/** A slug made of a name for people. */
+/** A slug made of a name for people, with room for an end of five characters. */
 export function slugOf(name: string): string {
   const plain = name
     .normalize('NFKD')
