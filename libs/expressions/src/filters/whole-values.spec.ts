@@ -1,8 +1,8 @@
-import { headerTemplate, Tally } from '../index';
+import { Tally, valueTemplate } from '../index';
 import { filters } from './filters';
 
 const read = (chain: string): unknown =>
-  headerTemplate(['a', `{{ card | ${chain} }}`], new Tally({ keepsWhole: true }));
+  valueTemplate(`{{ card | ${chain} }}`, new Tally({ keepsWhole: true }));
 
 /** One use of each filter. */
 const uses: Readonly<Record<string, string>> = {
