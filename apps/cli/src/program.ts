@@ -2,7 +2,7 @@ import { Command, CommanderError, Option } from 'commander';
 import { contextOf, type Context, type GlobalOptions } from './context';
 import { codeOf, exitCodes, Failure } from './failure';
 import { Interruptions } from './interruptions';
-import { Terminal } from './terminal';
+import { plain, Terminal } from './terminal';
 import { version } from './version';
 
 /** A command gets its options, then its arguments. It is loaded when it is called. */
@@ -165,20 +165,25 @@ export async function run(process: NodeJS.Process, env: NodeJS.ProcessEnv): Prom
   try {
     await program.parseAsync(process.argv);
   } catch (error) {
-    process.exitCode = explain(error, context, env);
+    process.exitCode = explain(error, context, process, env);
   }
 }
 
-function explain(thrown: unknown, context: Context | undefined, env: NodeJS.ProcessEnv): number {
+function explain(
+  thrown: unknown,
+  context: Context | undefined,
+  { argv, stdout, stderr }: NodeJS.Process,
+  env: NodeJS.ProcessEnv,
+): number {
   // Commander has said it.
   if (thrown instanceof CommanderError) return thrown.exitCode === 0 ? 0 : exitCodes.usage;
   const error = context ? context.explained(thrown) : thrown;
-  const { stdout, stderr } = process;
-  const isJson = process.argv.includes('--json');
+  const isJson = argv.includes('--json');
   const terminal =
     context?.terminal ?? new Terminal(stdout, stderr, { json: isJson, colour: true }, env);
   if (!(error instanceof Failure)) {
-    terminal.say(`A fault of the program itself: ${(error as Error).stack ?? String(error)}`);
+    const { stack = String(error) } = error as Error;
+    terminal.say(`A fault of the program itself: ${plain(stack)}`);
     return exitCodes.failed;
   }
   const { exit, message, hint, details } = error;
@@ -186,8 +191,8 @@ function explain(thrown: unknown, context: Context | undefined, env: NodeJS.Proc
     const shown = { ...details, exit, message, ...(hint === undefined ? {} : { hint }) };
     terminal.say(JSON.stringify({ error: shown }));
   } else {
-    terminal.say(`${terminal.paint('red', '✗')} ${message}`);
-    if (hint !== undefined) terminal.say(hint.replace(/^/gm, '  '));
+    terminal.say(`${terminal.paint('red', '✗')} ${plain(message)}`);
+    if (hint !== undefined) terminal.say(plain(hint).replace(/^/gm, '  '));
   }
   return exitCodes[exit];
 }

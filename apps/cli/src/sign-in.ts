@@ -4,6 +4,7 @@ import { callConsole } from './call-console';
 import { profilesFile, readProfiles, writeProfiles } from './connection';
 import type { Context } from './context';
 import { Failure } from './failure';
+import { plain } from './terminal';
 
 interface Begun {
   readonly device_code: string;
@@ -46,16 +47,16 @@ export async function signIn(context: Context, { name, url, console }: Where): P
   const file = profilesFile(env);
   terminal.result(
     { profile: name, url, person: person.name, role, tenant: tenant.name, expires_at: until, file },
-    `${terminal.paint('green', '✓')} ${person.name} (${role}) at ${url}, until ${until}, in ${file}`,
+    `${terminal.paint('green', '✓')} ${plain(person.name)} (${role}) at ${url}, until ${until}, in ${file}`,
   );
 }
 
 /** Plain letters, since the page shows no others. */
 const machineName = (): string => {
-  const plain = hostname()
+  const letters = hostname()
     .replace(/[^!-~]/g, '')
     .slice(0, 100);
-  return plain === '' ? 'unnamed' : plain;
+  return letters === '' ? 'unnamed' : letters;
 };
 
 async function untilDecided(api: string, begun: Begun, signal: AbortSignal): Promise<Taken> {

@@ -9,6 +9,7 @@ import { FolderWatch } from '../project/folder-watch';
 import { readNamed, readText } from '../project/own-files';
 import { findProject, projectFile, readResource } from '../project/project';
 import { Trials, type Outcome, type ProxyTrial } from '../project/trial';
+import { plain } from '../terminal';
 import { wordsOf } from '../words-of-outcome';
 
 interface DevOptions extends InspectOptions {
@@ -142,9 +143,10 @@ async function once(
     if (!(failure instanceof Failure)) throw error;
     const { message, hint } = failure;
     terminal.result({ status: 'not_run', message, ...(hint === undefined ? {} : { hint }) }, () =>
-      [`${terminal.paint('red', '✗')} ${message}`, ...(hint === undefined ? [] : [hint])].join(
-        '\n',
-      ),
+      [
+        `${terminal.paint('red', '✗')} ${plain(message)}`,
+        ...(hint === undefined ? [] : [plain(hint)]),
+      ].join('\n'),
     );
   }
 }

@@ -4,6 +4,7 @@ import { isInTheClear } from '../connection';
 import { callsWith, type Context } from '../context';
 import { Failure } from '../failure';
 import { whyNot } from '../failure-of-call';
+import { plain } from '../terminal';
 import { version } from '../version';
 
 interface Check {
@@ -183,6 +184,6 @@ function mayDo(type: string, held: readonly string[]): Check[] {
 
 function linesOf({ name, ok, says, mend }: Check, { terminal }: Context): string {
   const mark = ok ? terminal.paint('green', '✓') : terminal.paint('red', '✗');
-  const line = `${mark} ${name.padEnd(28)} ${says}`;
-  return mend === undefined ? line : `${line}\n${mend.replace(/^/gm, '    ')}`;
+  const line = `${mark} ${name.padEnd(28)} ${plain(says)}`;
+  return mend === undefined ? line : `${line}\n${plain(mend).replace(/^/gm, '    ')}`;
 }

@@ -17,6 +17,7 @@ import { consoleOf } from '../console-address';
 import { callsWith, type Context } from '../context';
 import { Failure, usage } from '../failure';
 import { signIn } from '../sign-in';
+import { plain } from '../terminal';
 
 interface LoginOptions {
   readonly allowHttp?: boolean;
@@ -50,7 +51,7 @@ export async function login(context: Context, { allowHttp, web }: LoginOptions):
   const file = profilesFile(env);
   terminal.result(
     { profile: name, url, application: { id: application.id, name: application.name, type }, file },
-    `${terminal.paint('green', '✓')} ${application.name} (${type}) at ${url}, in ${file}`,
+    `${terminal.paint('green', '✓')} ${plain(application.name)} (${type}) at ${url}, in ${file}`,
   );
 }
 
@@ -60,7 +61,10 @@ export async function logout(context: Context): Promise<void> {
   const { [name]: gone, ...others } = readProfiles(env);
   const fault = gone?.session && (await endSession(context, gone.session));
   if (gone) writeProfiles(env, others);
-  if (fault) terminal.say(`The session lives until ${gone?.session?.expiresAt}: ${fault.message}`);
+  if (fault) {
+    const why = plain(fault.message);
+    terminal.say(`The session lives until ${gone?.session?.expiresAt}: ${why}`);
+  }
   const words = gone ? `The keys for ${gone.url} are deleted.` : 'There was nothing to delete.';
   terminal.result({ profile: name, deleted: gone !== undefined }, words);
 }

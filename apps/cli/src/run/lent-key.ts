@@ -3,6 +3,7 @@ import { hostname } from 'node:os';
 import type { Context } from '../context';
 import { Failure } from '../failure';
 import { findByName } from '../find-by-name';
+import { plain } from '../terminal';
 
 type Application = components['schemas']['Application'];
 
@@ -51,7 +52,9 @@ export class LentKey {
     clearInterval(this.#renewing);
     await this.#end().catch((error: unknown) => {
       const { message } = this.context.explained(error) as Error;
-      this.context.terminal.say(`The key of the command lives for up to 15 minutes: ${message}`);
+      this.context.terminal.say(
+        `The key of the command lives for up to 15 minutes: ${plain(message)}`,
+      );
     });
   }
 
@@ -69,7 +72,8 @@ export class LentKey {
       clearInterval(this.#renewing);
       const why = lender ? 'has expired' : 'was deleted';
       const { terminal } = this.context;
-      terminal.say(`Application "${this.lender.name}" ${why}, and the key of the command with it.`);
+      const name = plain(this.lender.name);
+      terminal.say(`Application "${name}" ${why}, and the key of the command with it.`);
     } catch {
       return;
     }

@@ -1,0 +1,38 @@
+import { EventEmitter } from 'node:events';
+import { Writable } from 'node:stream';
+import { run } from './program';
+
+export interface Ended {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+interface Started {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+  /** Which of its outputs are terminals. */
+  readonly terminals?: readonly ('stdout' | 'stderr')[];
+}
+
+/** Runs the command line in this process, as a shell would. */
+export async function glovebox(args: readonly string[], started: Started = {}): Promise<Ended> {
+  const { env = {}, cwd = '/', terminals = [] } = started;
+  const written = { stdout: '', stderr: '' };
+  const outputOf = (name: 'stdout' | 'stderr') => {
+    const output = new Writable({
+      write(chunk, _, done) {
+        written[name] += String(chunk);
+        done();
+      },
+    });
+    return Object.assign(output, { isTTY: terminals.includes(name) });
+  };
+  const own = {
+    ...{ argv: ['node', 'glovebox', ...args], cwd: () => cwd, exitCode: 0 },
+    ...{ stdout: outputOf('stdout'), stderr: outputOf('stderr') },
+  };
+  const system = Object.assign(new EventEmitter(), own);
+  await run(system as unknown as NodeJS.Process, { HOME: '/nowhere', ...env });
+  return { code: system.exitCode, ...written };
+}
