@@ -10,8 +10,8 @@ import type { Context } from '../context';
 import { Failure, usage } from '../failure';
 import { bundler } from '../project/bundle';
 import { findProject, readProxy, readReactor } from '../project/project';
-import { Trials } from '../project/trial';
-import type { Asked } from '../testing-protocol';
+import { Trials, type ReactorTrial } from '../project/trial';
+import type { Asked, TestedReactor } from '../testing-protocol';
 
 interface TestOptions {
   readonly testNamePattern?: string;
@@ -132,7 +132,7 @@ async function serveTrials(
       const asked = JSON.parse(await text(request)) as Asked;
       const outcome = await inTurn(() =>
         asked.kind === 'reactor'
-          ? trials.reactor(readReactor(root, asked.slug), asked.trial)
+          ? trials.reactor(readReactor(root, asked.slug), offered(asked.trial))
           : trials.proxy(readProxy(root, asked.slug), asked.trial),
       );
       return { outcome };
@@ -149,6 +149,12 @@ async function serveTrials(
   });
   return server;
 }
+
+/** By name: the process of the test may have sent more. */
+const offered = ({ args, network = false, configuration }: TestedReactor): ReactorTrial => ({
+  ...{ args, network },
+  ...(configuration && { configuration }),
+});
 
 /** One JSON value for each test, in place of words. */
 const jsonReporter = `data:text/javascript,${encodeURIComponent(`
