@@ -1,7 +1,15 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { startDestination, type Destination } from '@glovebox/testing';
+import { startDestination, waitFor, type Destination } from '@glovebox/testing';
 import { glovebox, type Ended } from '../spec-program';
 
 let server: Destination;
@@ -26,8 +34,8 @@ function write(name: string, text: string): void {
   writeFileSync(join(root, name), text);
 }
 
-const run = (...names: string[]): Promise<Ended> =>
-  glovebox(['test', '--json', ...names], {
+const run = (...args: string[]): Promise<Ended> =>
+  glovebox(['test', '--json', ...args], {
     env: { GLOVEBOX_URL: server.url, GLOVEBOX_KEY: 'key_of_tests' },
     cwd: root,
   });
@@ -60,4 +68,38 @@ it('a test cannot ask for more than reactor() and transform() offer', async () =
     },
     ...{ args, network: true },
   });
+});
+
+it('two runs in one folder leave the tests of each other alone, and nothing behind', async () => {
+  const [one, two] = ['one', 'two'].map((name) => join(root, name)) as [string, string];
+  const quoted = (text: string): string => JSON.stringify(text);
+  write(
+    'tests/a.test.mjs',
+    `import { existsSync, writeFileSync } from 'node:fs';
+     import { setTimeout as pause } from 'node:timers/promises';
+     writeFileSync(${quoted(one)}, '');
+     while (!existsSync(${quoted(two)})) await pause(10);`,
+  );
+  write('tests/b.test.mjs', '');
+  write(
+    'tests/c.test.mjs',
+    `import { writeFileSync } from 'node:fs'; writeFileSync(${quoted(two)}, '');`,
+  );
+  // The file of b is read when the second run has built its own.
+  const first = run('--concurrency', '1', 'tests/a.test.mjs', 'tests/b.test.mjs');
+  await waitFor(() => existsSync(one));
+  const ended = [await run('tests/c.test.mjs'), await first];
+  expect(ended.map(({ code }) => code)).toEqual([0, 0]);
+  expect(readdirSync(join(root, '.glovebox'))).toEqual([]);
+});
+
+it('tests are built in no folder that a link of the project leads to', async () => {
+  write('tests/none.test.mjs', '');
+  const elsewhere = mkdtempSync(join(tmpdir(), 'glovebox-elsewhere-'));
+  symlinkSync(elsewhere, join(root, '.glovebox'));
+  const ended = await run();
+  expect(ended).toMatchObject({ code: 2, stdout: '' });
+  expect(ended.stderr).toContain('.glovebox leads out of the folder of the project.');
+  expect(readdirSync(elsewhere)).toEqual([]);
+  rmSync(elsewhere, { recursive: true });
 });

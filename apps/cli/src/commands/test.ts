@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
@@ -9,6 +9,7 @@ import { withoutKeys } from '../config';
 import type { Context } from '../context';
 import { Failure, usage } from '../failure';
 import { bundler } from '../project/bundle';
+import { makeFolder } from '../project/own-files';
 import { findProject, readProxy, readReactor } from '../project/project';
 import { Trials, type ReactorTrial } from '../project/trial';
 import type { Asked, TestedReactor } from '../testing-protocol';
@@ -27,7 +28,23 @@ export async function test(context: Context, options: TestOptions, ...names: str
   const root = findProject(context.cwd);
   const sources = testsOf(context, root, names);
   const trials = new Trials(root, context.env, context.api());
-  const built = await buildTests(root, sources);
+  // Within the project, where the packages of tests are found. Two runs have two.
+  const outdir = mkdtempSync(join(makeFolder(root, '.glovebox'), 'tests-'));
+  try {
+    const built = await buildTests(root, sources, outdir);
+    await runBuilt(context, options, root, trials, built);
+  } finally {
+    rmSync(outdir, { recursive: true, force: true });
+  }
+}
+
+async function runBuilt(
+  context: Context,
+  options: TestOptions,
+  root: string,
+  trials: Trials,
+  built: readonly string[],
+): Promise<void> {
   // Its path has to be short: 104 bytes are the most on macOS.
   const folder = mkdtempSync(join(tmpdir(), 'gb-'));
   chmodSync(folder, 0o700);
@@ -66,10 +83,11 @@ function testsOf({ cwd }: Context, root: string, names: readonly string[]): stri
 }
 
 /** Node 20 reads no TypeScript. Packages stay where they are. */
-async function buildTests(root: string, sources: readonly string[]): Promise<string[]> {
-  const outdir = join(root, '.glovebox', 'tests');
-  rmSync(outdir, { recursive: true, force: true });
-  mkdirSync(outdir, { recursive: true });
+async function buildTests(
+  root: string,
+  sources: readonly string[],
+  outdir: string,
+): Promise<string[]> {
   const { build } = await bundler();
   const testing = fileURLToPath(new URL('testing.mjs', import.meta.url));
   const made = await build({

@@ -39,10 +39,16 @@ export const readNamed = (root: string, name: string): string => read(join(root,
 /** Replaces a link in the place of the file. */
 export function writeText(root: string, name: string, text: string): void {
   const path = join(root, name);
-  checkFolder(root, dirname(name));
-  mkdirSync(dirname(path), { recursive: true });
+  makeFolder(root, dirname(name));
   if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) rmSync(path);
   writeFileSync(path, text);
+}
+
+/** A folder of the project, made where there is none. */
+export function makeFolder(root: string, name: string): string {
+  checkFolder(root, name);
+  mkdirSync(join(root, name), { recursive: true });
+  return join(root, name);
 }
 
 export function removeFile(root: string, name: string): void {
