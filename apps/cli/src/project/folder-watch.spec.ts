@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
@@ -72,4 +72,53 @@ it('a change wakes without a look: of a file in a folder, of a new one, and of o
   }
   end.abort();
   await watch.close();
+});
+
+/** A user whom permissions bind, as they do not bind root. */
+async function asNobody(work: () => Promise<void>): Promise<void> {
+  const { seteuid } = process;
+  if (process.geteuid?.() !== 0 || !seteuid) return work();
+  seteuid(65_534);
+  try {
+    await work();
+  } finally {
+    seteuid(0);
+  }
+}
+
+it('what the system refuses to watch ends nothing, and the rest is looked at', async () => {
+  const end = new AbortController();
+  const root = folder();
+  for (const path of [above, root]) chmodSync(path, 0o755);
+  const locked = join(root, 'reactors/two');
+  chmodSync(locked, 0);
+  await asNobody(async () => {
+    const watch = new FolderWatch(root, end.signal, 10);
+    await watch.ready();
+    await watch.next();
+    end.abort();
+    await watch.close();
+  });
+  chmodSync(locked, 0o755);
+});
+
+it('a link that leads in a circle or out of the folder is not followed', async () => {
+  const end = new AbortController();
+  const [root, elsewhere] = [folder(), folder()];
+  symlinkSync('circle', join(root, 'circle'));
+  symlinkSync(elsewhere, join(root, 'elsewhere'));
+  const watch = new FolderWatch(root, end.signal, 3_600_000);
+  const there = new FolderWatch(elsewhere, end.signal, 3_600_000);
+  await Promise.all([watch.ready(), there.ready()]);
+  let isWoken = false;
+  const woken = watch.next().then(() => (isWoken = true));
+  const told = there.next();
+  writeFileSync(join(elsewhere, 'reactors/one/code.ts'), 'changed');
+  await told;
+  for (let nth = 0; nth < 25; nth += 1) await turn();
+  expect(isWoken).toBe(false);
+  writeFileSync(join(root, 'reactors/one/code.ts'), 'changed');
+  await woken;
+  end.abort();
+  await Promise.all([watch.close(), there.close()]);
 });

@@ -24,7 +24,11 @@ export class FolderWatch {
       // It begins to watch the folder above one that goes, also after it was closed. That does not
       // keep the process up.
       persistent: false,
+      // One that leads out of the folder, or in a circle, is not the project's.
+      followSymlinks: false,
     });
+    // What the system refuses to watch is looked at.
+    this.#watcher.on('error', () => undefined);
     this.#watcher.on('all', () => this.#wake?.());
     signal.addEventListener('abort', () => this.#wake?.());
     this.#ready = new Promise<void>((done) => {
