@@ -5,6 +5,7 @@ import {
   LineCounter,
   parseDocument,
   stringify,
+  visit,
   type Document,
   type ScalarTag,
 } from 'yaml';
@@ -60,11 +61,11 @@ export class YamlFile {
       lineCounter: this.#lines,
       customTags: [...customTags],
       prettyErrors: false,
-      // Aliases would let a small file become a large one.
       merge: false,
     });
     const [error = this.#document.warnings[0]] = this.#document.errors;
     if (error) throw this.#fail(error.pos[0], error.message);
+    this.#refuseAliases();
     this.value = this.#document.toJS({ maxAliasCount: 0 }) as unknown;
   }
 
@@ -75,6 +76,18 @@ export class YamlFile {
   /** An error at a member, or at the nearest one around it that there is. */
   failAt(path: Path, message: string): Failure {
     return this.#fail(this.#offsetOf(path), message);
+  }
+
+  /** They would let a small file become a large one. */
+  #refuseAliases(): void {
+    visit(this.#document, {
+      Alias: (_, { range, source }) => {
+        throw this.#fail(
+          range?.[0] ?? 0,
+          `*${source}: no alias stands in a file. Write its value.`,
+        );
+      },
+    });
   }
 
   #fail(offset: number, message: string): Failure {
