@@ -16,6 +16,9 @@ interface Check {
 }
 
 const clockToleranceMs = 5_000;
+const healthWithinMs = 15_000;
+/** Of what the address says, so much is read. */
+const healthBytes = 16 * 1024;
 /** Commands, and what they need. */
 const needs: readonly (readonly [command: string, permissions: readonly string[]])[] = [
   ['dev, test', ['reactor:update', 'proxy:update']],
@@ -56,17 +59,31 @@ async function* examine(context: Context): AsyncGenerator<Check> {
   };
   if (holdsKeyBack) return;
   const begun = performance.now();
-  const health = fetch(`${url}/health/ready`, { signal, redirect: 'error' }).catch(whyNot);
-  const answer = await terminal.progress(`asking ${url}`, health);
-  if (!(answer instanceof Response)) {
+  const asking = healthOf(url, signal).catch(whyNot);
+  const health = await terminal.progress(`asking ${url}`, asking);
+  if (typeof health === 'string') {
     const mend = `Is the URL right, and does Glovebox run there? Give another with --url.`;
-    yield { name: 'answer', ok: false, says: `${url} does not answer: ${answer}`, mend };
+    yield { name: 'answer', ok: false, says: `${url} does not answer: ${health}`, mend };
     return;
   }
   const tookMs = Math.round(performance.now() - begun);
-  yield* ofHealth(answer, tookMs, await answer.text());
-  yield ofClock(answer.headers.get('date'));
+  yield* ofHealth(health.answer, tookMs, health.text);
+  yield ofClock(health.answer.headers.get('date'));
   yield* await ofKey(context, url, from);
+}
+
+/** Whatever listens there, the doctor comes to an end. */
+async function healthOf(url: string, signal: AbortSignal) {
+  const within = AbortSignal.any([signal, AbortSignal.timeout(healthWithinMs)]);
+  const answer = await fetch(`${url}/health/ready`, { signal: within, redirect: 'error' });
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of answer.body ?? []) {
+    chunks.push(chunk);
+    bytes += chunk.length;
+    if (bytes >= healthBytes) break;
+  }
+  return { answer, text: Buffer.concat(chunks).toString('utf8') };
 }
 
 function* ofHealth(answer: Response, tookMs: number, text: string): Generator<Check> {

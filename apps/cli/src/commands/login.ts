@@ -10,6 +10,7 @@ import {
   readProfiles,
   urlOf,
   writeProfiles,
+  type Profiles,
   type Session,
 } from '../connection';
 import { callConsole } from '../call-console';
@@ -28,8 +29,8 @@ interface LoginOptions {
 export async function login(context: Context, { allowHttp, web }: LoginOptions): Promise<void> {
   const { asked, env, terminal, signal } = context;
   const name = nameOf(asked, env);
-  const profiles = readProfiles(env);
-  const url = urlOf(asked.url ?? env.GLOVEBOX_URL ?? profiles[name]?.url ?? defaultUrl);
+  const known = readProfiles(env)[name];
+  const url = urlOf(asked.url ?? env.GLOVEBOX_URL ?? known?.url ?? defaultUrl);
   const console = web ? urlOf(consoleOf(context, url)) : url;
   const inTheClear = [url, console].find(isInTheClear);
   if (inTheClear !== undefined && !allowHttp) {
@@ -43,6 +44,8 @@ export async function login(context: Context, { allowHttp, web }: LoginOptions):
   if (type === 'public') {
     throw new Failure('refused', 'That is a key of a public application, which runs nothing.');
   }
+  // Another login may have stored a key meanwhile.
+  const profiles = readProfiles(env);
   const kept = profiles[name]?.url === url ? profiles[name] : { url };
   const { session: _, ...others } = kept;
   const changed =
@@ -58,15 +61,19 @@ export async function login(context: Context, { allowHttp, web }: LoginOptions):
 export async function logout(context: Context): Promise<void> {
   const { asked, env, terminal } = context;
   const name = nameOf(asked, env);
-  const { [name]: gone, ...others } = readProfiles(env);
+  const gone = readProfiles(env)[name];
   const fault = gone?.session && (await endSession(context, gone.session));
-  if (gone) writeProfiles(env, others);
+  if (gone) writeProfiles(env, without(name, readProfiles(env)));
   if (fault) {
     const why = plain(fault.message);
     terminal.say(`The session lives until ${gone?.session?.expiresAt}: ${why}`);
   }
   const words = gone ? `The keys for ${gone.url} are deleted.` : 'There was nothing to delete.';
   terminal.result({ profile: name, deleted: gone !== undefined }, words);
+}
+
+function without(name: string, { [name]: _, ...others }: Profiles): Profiles {
+  return others;
 }
 
 /** Why it may live on, if it may. */
