@@ -30,6 +30,8 @@ const pauseMs = 1_000;
 const lateMs: Readonly<Record<Kind, number>> = { calls: 15_000, runs: 240_000 };
 /** A look back over all of that is made less often than one at the newest. */
 const lookBackMs: Readonly<Record<Kind, number>> = { calls: 5_000, runs: 15_000 };
+/** Runs that wait for longer than a look back are asked for by themselves, so many at a time. */
+const askedAtOnce = 50;
 
 /** Calls and runs, the oldest first. With --follow, each is shown once, however late it comes. */
 export async function logs(context: Context, options: LogsOptions): Promise<void> {
@@ -42,10 +44,10 @@ export async function logs(context: Context, options: LogsOptions): Promise<void
   if (!(minutes >= 0 && minutes <= 60 * 24 * 30)) throw usage('--since is a number of minutes.');
   const api = context.api();
   const found = name === undefined ? undefined : await findByName(api, name, callable);
-  const since = Date.now() - minutes * 60_000;
-  const sources = ofKinds(only).map(
-    (kind) => new Source(api, kind, queryOf(kind, found, traceId), since),
-  );
+  const logs = ofKinds(only).map((kind) => new Log(api, kind, queryOf(kind, found, traceId)));
+  const asking = Promise.all(logs.map((log) => log.clock()));
+  const clocks = await terminal.progress('reading the log', asking);
+  const sources = logs.map((log, nth) => new Source(log, (clocks[nth] ?? 0) - minutes * 60_000));
   for (;;) {
     const reading = Promise.all(sources.map((source) => source.fresh()));
     const fresh = (await terminal.progress('reading the log', reading)).flat();
@@ -77,46 +79,116 @@ interface Line {
   readonly entry: Entry;
 }
 
-/** One log, read from the newest back to what can still change. */
-class Source {
-  /** When each entry that may come again was shown, or that it has not ended. */
-  readonly #shown = new Map<string, number>();
-  #lookedBackAt = 0;
+interface Part {
+  readonly entries: readonly Entry[];
+  readonly after: string | undefined;
+  /** When it was answered. Lines are ordered by the clock of Glovebox, which may not be that of here. */
+  readonly at: number;
+}
 
+/** One list of the API, the newest first. */
+class Log {
   constructor(
     private readonly api: Glovebox,
-    private readonly kind: Kind,
+    readonly kind: Kind,
     private readonly query: Query,
-    private readonly since: number,
   ) {}
+
+  async clock(): Promise<number> {
+    return (await this.part({ from: timeIn(Date.now()), size: 1 })).at;
+  }
+
+  async part(query: object): Promise<Part> {
+    const asked = { params: { query: { ...this.query, ...query } } };
+    const { data: page, response } = await this.api.api.GET(`/${this.kind}`, asked);
+    const at = Date.parse(response.headers.get('date') ?? '');
+    return {
+      entries: (page?.data ?? []) as readonly Entry[],
+      after: page?.pagination.after,
+      at: Number.isNaN(at) ? Date.now() : at,
+    };
+  }
+}
+
+const timeIn = (ms: number): string => new Date(ms).toISOString();
+
+/** A log, read from the newest back to what can still change. */
+class Source {
+  /** When each entry that may come again was shown. */
+  readonly #shown = new Map<string, number>();
+  /** Runs that had not ended when they were seen, and when they were accepted. */
+  readonly #waiting = new Map<string, number>();
+  #lookedBackAt: number | undefined;
+  #now: number;
+
+  constructor(
+    private readonly log: Log,
+    private readonly since: number,
+  ) {
+    this.#now = since;
+  }
 
   /** What was not shown yet. A run is shown when it has ended. */
   async fresh(): Promise<Line[]> {
-    const now = Date.now();
-    const isFirst = this.#lookedBackAt === 0;
-    const isLookBack = now - this.#lookedBackAt >= lookBackMs[this.kind];
-    if (isLookBack) this.#lookedBackAt = now;
-    const horizon = Math.max(this.since, isFirst ? 0 : now - 2 * lateMs[this.kind]);
+    const { kind } = this.log;
+    const { [kind]: late } = lateMs;
+    const lookedBackAt = this.#lookedBackAt;
+    const isLookBack = lookedBackAt === undefined || this.#now - lookedBackAt >= lookBackMs[kind];
+    // Back to what the last look back can have missed, however long ago that was.
+    const from = lookedBackAt === undefined ? this.since : this.#horizon(lookedBackAt);
     const lines: Line[] = [];
+    let begun: number | undefined;
     let isKnown = false;
     for (let after: string | undefined; !isKnown;) {
-      const from = new Date(horizon).toISOString();
-      const query = { ...this.query, from, size: 100, ...(after && { after }) };
-      const page = await this.api.get(`/${this.kind}`, { params: { query } });
-      let fresh = 0;
-      for (const entry of page.data as readonly Entry[]) {
-        const has = hasEnded(entry, this.kind);
-        if (!has || this.#shown.has(entry.id)) continue;
-        this.#shown.set(entry.id, now);
-        lines.push({ kind: this.kind, at: timeOf(entry, this.kind), entry });
-        fresh += 1;
-      }
-      after = page.pagination.after;
+      const part = await this.log.part({ from: timeIn(from), size: 100, ...(after && { after }) });
+      begun ??= part.at;
+      const fresh = this.#take(part);
+      lines.push(...fresh);
+      after = part.after;
       // Between two looks back, a part without news ends the reading.
-      isKnown = after === undefined || (!isLookBack && fresh === 0);
+      isKnown = after === undefined || (!isLookBack && fresh.length === 0);
     }
+    this.#now = begun ?? this.#now;
+    if (!isLookBack) return lines;
+    this.#lookedBackAt = this.#now;
+    lines.push(...(await this.#waited(from)));
     for (const [id, at] of this.#shown) {
-      if (now - at > 4 * lateMs[this.kind]) this.#shown.delete(id);
+      if (at < this.#horizon(this.#now) - late) this.#shown.delete(id);
+    }
+    return lines;
+  }
+
+  #horizon(lookedBackAt: number): number {
+    return Math.max(this.since, lookedBackAt - 2 * lateMs[this.log.kind]);
+  }
+
+  #take({ entries, at }: Omit<Part, 'after'>): Line[] {
+    const { kind } = this.log;
+    const lines: Line[] = [];
+    for (const entry of entries) {
+      const { id, created_at: accepted } = entry;
+      if (this.#shown.has(id)) continue;
+      this.#waiting.delete(id);
+      if (hasEnded(entry, kind)) {
+        this.#shown.set(id, at);
+        lines.push({ kind, at: timeOf(entry, kind), entry });
+      } else {
+        this.#waiting.set(id, Date.parse(String(accepted)));
+      }
+    }
+    return lines;
+  }
+
+  /** Those of the runs before the horizon that have ended. Others come to their turn at the next look. */
+  async #waited(horizon: number): Promise<Line[]> {
+    const before = [...this.#waiting].filter(([, accepted]) => accepted < horizon);
+    const lines: Line[] = [];
+    for (const [id, accepted] of before.slice(0, askedAtOnce)) {
+      const window = { from: timeIn(accepted), to: timeIn(accepted + 1), size: 100 };
+      const { entries, at } = await this.log.part(window);
+      const own = entries.filter((entry) => entry.id === id);
+      if (own.length === 0) this.#waiting.delete(id);
+      lines.push(...this.#take({ entries: own, at }));
     }
     return lines;
   }
