@@ -1,10 +1,14 @@
 import { startDestination, type Destination } from '@glovebox/testing';
-import { glovebox } from './spec-program';
+import { glovebox, type Ended } from './spec-program';
 
 let server: Destination;
 let answer: { readonly status: number; readonly body: object };
+/** Is waited for before an answer. */
+let answering: () => Promise<void>;
 beforeEach(async () => {
-  server = await startDestination((_, response) => {
+  answering = () => Promise.resolve();
+  server = await startDestination(async (_, response) => {
+    await answering();
     response.writeHead(answer.status, { 'Content-Type': 'application/json' });
     response.end(JSON.stringify(answer.body));
   });
@@ -40,4 +44,44 @@ describe('text of others cannot change the terminal', () => {
     expect(unready.stdout).toContain('It said: {"said":"\\u202e\\u009b"}');
     for (const { stdout } of [named, unready]) expect(stdout).not.toMatch(/[\x1b\x07\x9b\u202e]/);
   });
+});
+
+describe('with --json an error is one value', () => {
+  const errorOf = ({ stderr }: Ended): unknown => (JSON.parse(stderr) as { error: unknown }).error;
+
+  it.each([
+    [['psuh', '--json'], "unknown command 'psuh'"],
+    [['logs', '--json', '--since'], "option '--since <minutes>' argument missing"],
+    [['invoke', '--json'], "missing required argument 'name'"],
+    [['--json'], 'There is no command.'],
+  ])('of a command that is written wrongly: %j', async (words, said) => {
+    const ended = await glovebox(words);
+    expect(ended).toMatchObject({ code: 2, stdout: '' });
+    expect(errorOf(ended)).toMatchObject({
+      ...{ exit: 'usage', message: expect.stringContaining(said) as unknown },
+    });
+  });
+
+  it('of the program itself', async () => {
+    answer = { status: 200, body: { name: 'odd', type: 'management', rules: 5 } };
+    const ended = await glovebox(['doctor', '--json'], { env: env() });
+    expect(ended).toMatchObject({ code: 1, stdout: '' });
+    expect(errorOf(ended)).toMatchObject({
+      message: expect.stringMatching(/^A fault of the program itself: TypeError: /) as unknown,
+    });
+  });
+
+  it('after a wait as well', async () => {
+    jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] });
+    answer = { status: 400, body: { code: 'invalid_request', status: 400, title: 'Wrong.' } };
+    answering = async () => void (await jest.advanceTimersByTimeAsync(5_000));
+    const ended = await glovebox(['logs', '--json'], { env: env() });
+    jest.useRealTimers();
+    expect(errorOf(ended)).toMatchObject({ exit: 'rejected' });
+  });
+});
+
+it('words of another command ask for no JSON', async () => {
+  const { stderr } = await glovebox(['psuh', '--', '--json']);
+  expect(stderr).toMatch(/^error: unknown command 'psuh'/);
 });

@@ -1,6 +1,6 @@
-import { Command, CommanderError, Option } from 'commander';
+import { Command, CommanderError, Option, type OutputConfiguration } from 'commander';
 import { contextOf, type Context, type GlobalOptions } from './context';
-import { codeOf, exitCodes, Failure } from './failure';
+import { codeOf, exitCodes, Failure, usage } from './failure';
 import { Interruptions } from './interruptions';
 import { plain, Terminal } from './terminal';
 import { version } from './version';
@@ -17,7 +17,10 @@ Environment:
   GLOVEBOX_KEY, GLOVEBOX_PRIVATE_KEY, GLOVEBOX_WEBHOOK_SECRET, GLOVEBOX_URL, GLOVEBOX_PROFILE, GLOVEBOX_ALLOW_HTTP,
   NO_COLOR, FORCE_COLOR`;
 
-export function programOf(contextFor: (options: GlobalOptions) => Context): Command {
+export function programOf(
+  contextFor: (options: GlobalOptions) => Context,
+  output: OutputConfiguration = {},
+): Command {
   const program = new Command('glovebox')
     .description('The author’s loop of Glovebox: write, try, test and deploy reactors and proxies.')
     .version(version)
@@ -27,6 +30,7 @@ export function programOf(contextFor: (options: GlobalOptions) => Context): Comm
     .option('--no-color', 'no colours')
     .addHelpText('after', exitText)
     .showHelpAfterError('`glovebox --help` and `glovebox COMMAND --help` list what there is.')
+    .configureOutput(output)
     .enablePositionalOptions(false)
     .exitOverride();
   const add = (usage: string, about: string, load: () => Promise<Run>): Command => {
@@ -161,12 +165,24 @@ export async function run(process: NodeJS.Process, env: NodeJS.ProcessEnv): Prom
   const program = programOf((options) => {
     context = contextOf(options, env, process, interruptions);
     return context;
-  });
+  }, outputOf(process));
   try {
     await program.parseAsync(process.argv);
   } catch (error) {
     process.exitCode = explain(error, context, process, env);
   }
+}
+
+/** With --json an error is one value, which explain() writes. */
+const outputOf = ({ argv, stdout, stderr }: NodeJS.Process): OutputConfiguration => ({
+  writeOut: (text) => void stdout.write(text),
+  writeErr: (text) => void (asksForJson(argv) || stderr.write(text)),
+});
+
+/** Behind -- are words of another command. */
+function asksForJson(argv: readonly string[]): boolean {
+  const end = argv.indexOf('--');
+  return argv.slice(0, end === -1 ? undefined : end).includes('--json');
 }
 
 function explain(
@@ -175,24 +191,34 @@ function explain(
   { argv, stdout, stderr }: NodeJS.Process,
   env: NodeJS.ProcessEnv,
 ): number {
-  // Commander has said it.
-  if (thrown instanceof CommanderError) return thrown.exitCode === 0 ? 0 : exitCodes.usage;
-  const error = context ? context.explained(thrown) : thrown;
-  const isJson = argv.includes('--json');
   const terminal =
-    context?.terminal ?? new Terminal(stdout, stderr, { json: isJson, colour: true }, env);
-  if (!(error instanceof Failure)) {
-    const { stack = String(error) } = error as Error;
-    terminal.say(`A fault of the program itself: ${plain(stack)}`);
-    return exitCodes.failed;
+    context?.terminal ??
+    new Terminal(stdout, stderr, { json: asksForJson(argv), colour: true }, env);
+  if (thrown instanceof CommanderError) {
+    // Without --json commander has said it.
+    if (thrown.exitCode !== 0 && terminal.isJson) tell(usage(wordsOf(thrown)), terminal);
+    return thrown.exitCode === 0 ? 0 : exitCodes.usage;
   }
-  const { exit, message, hint, details } = error;
+  const error = context ? context.explained(thrown) : thrown;
+  const failure = error instanceof Failure ? error : faultOf(error);
+  tell(failure, terminal);
+  return exitCodes[failure.exit];
+}
+
+const wordsOf = ({ code, message }: CommanderError): string =>
+  code === 'commander.help' ? 'There is no command.' : message.replace(/^error: /, '');
+
+function faultOf(error: unknown): Failure {
+  const { stack = String(error) } = error as Error;
+  return new Failure('failed', `A fault of the program itself: ${stack}`);
+}
+
+function tell({ exit, message, hint, details }: Failure, terminal: Terminal): void {
   if (terminal.isJson) {
     const shown = { ...details, exit, message, ...(hint === undefined ? {} : { hint }) };
     terminal.say(JSON.stringify({ error: shown }));
-  } else {
-    terminal.say(`${terminal.paint('red', '✗')} ${plain(message)}`);
-    if (hint !== undefined) terminal.say(plain(hint).replace(/^/gm, '  '));
+    return;
   }
-  return exitCodes[exit];
+  terminal.say(`${terminal.paint('red', '✗')} ${plain(message)}`);
+  if (hint !== undefined) terminal.say(plain(hint).replace(/^/gm, '  '));
 }

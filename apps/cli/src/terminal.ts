@@ -54,13 +54,13 @@ export class Terminal {
     this.stderr.write(`${text}\n`);
   }
 
-  /** What takes more than a second says what it waits for. */
+  /** What takes more than a second says what it waits for: with --json to people alone. */
   async progress<Result>(label: string, work: Promise<Result>): Promise<Result> {
     const { isTTY } = this.stderr;
     const begun = performance.now();
     let spinning: NodeJS.Timeout | undefined;
     const announce = setTimeout(() => {
-      if (!isTTY) return this.say(`… ${label}`);
+      if (!isTTY) return this.isJson ? undefined : this.say(`… ${label}`);
       let at = 0;
       spinning = setInterval(() => {
         const seconds = Math.round((performance.now() - begun) / 1_000);
