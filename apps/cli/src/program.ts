@@ -219,6 +219,6 @@ function tell({ exit, message, hint, details }: Failure, terminal: Terminal): vo
     terminal.say(JSON.stringify({ error: shown }));
     return;
   }
-  terminal.say(`${terminal.paint('red', '✗')} ${plain(message)}`);
+  terminal.say(`${terminal.paintSaid('red', '✗')} ${plain(message)}`);
   if (hint !== undefined) terminal.say(plain(hint).replace(/^/gm, '  '));
 }

@@ -35,7 +35,7 @@ export async function signIn(context: Context, { name, url, console }: Where): P
     ...{ method: 'POST', body: { machine: machineName() }, signal },
   });
   const page = `${console}/command-line`;
-  terminal.say(`Open ${page} and type ${terminal.paint('bold', begun.user_code)}`);
+  terminal.say(`Open ${page} and type ${terminal.paintSaid('bold', begun.user_code)}`);
   const waiting = untilDecided(api, begun, signal);
   const taken = await terminal.progress('waiting for the console', waiting);
   const session = { url: api, key: taken.key, expiresAt: taken.expires_at };

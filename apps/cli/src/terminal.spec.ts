@@ -23,6 +23,17 @@ it('colours are for terminals, unless the user says otherwise', () => {
   expect(painted({ FORCE_COLOR: '1' }, { json: true })).toBe(false);
 });
 
+it('each output has colours where it is a terminal itself', () => {
+  const [shown, piped] = [true, false].map((isTTY) => ({ isTTY }) as NodeJS.WriteStream);
+  const settings = { json: false, colour: true };
+  const toPipe = new Terminal(piped as never, shown as never, settings, {});
+  expect(toPipe.paint('red', 'x')).toBe('x');
+  expect(toPipe.paintSaid('red', 'x')).toBe('\x1b[31mx\x1b[39m');
+  const toFile = new Terminal(shown as never, piped as never, settings, {});
+  expect(toFile.paint('red', 'x')).toBe('\x1b[31mx\x1b[39m');
+  expect(toFile.paintSaid('red', 'x')).toBe('x');
+});
+
 it('text of others cannot move the cursor, change the title or turn its direction', () => {
   expect(plain('a\x1b[2Jb\x1b]0;title\x07c')).toBe('abc');
   expect(plain('one\ntwo\tthree')).toBe('one\ntwo\tthree');

@@ -18,7 +18,7 @@ const frames = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '
 
 /** Standard output has results alone; what a person should know beside them goes to standard error. */
 export class Terminal {
-  readonly #colours: boolean;
+  readonly #colours: Readonly<Record<'stdout' | 'stderr', boolean>>;
 
   constructor(
     private readonly stdout: NodeJS.WriteStream,
@@ -26,16 +26,23 @@ export class Terminal {
     private readonly settings: { readonly json: boolean; readonly colour: boolean },
     env: Environment,
   ) {
-    this.#colours = settings.colour && !settings.json && mayPaint(env, stdout.isTTY);
+    const isPainted = ({ isTTY }: NodeJS.WriteStream): boolean =>
+      settings.colour && !settings.json && mayPaint(env, isTTY);
+    this.#colours = { stdout: isPainted(stdout), stderr: isPainted(stderr) };
   }
 
   get isJson(): boolean {
     return this.settings.json;
   }
 
+  /** A part of a result. */
   paint(paint: Paint, text: string): string {
-    const [on, off] = codes[paint];
-    return this.#colours ? `\x1b[${on}m${text}\x1b[${off}m` : text;
+    return this.#colours.stdout ? painted(paint, text) : text;
+  }
+
+  /** A part of what is said beside the result. */
+  paintSaid(paint: Paint, text: string): string {
+    return this.#colours.stderr ? painted(paint, text) : text;
   }
 
   /** A result: the value as one line with `--json`, else the text. */
@@ -77,6 +84,11 @@ export class Terminal {
       }
     }
   }
+}
+
+function painted(paint: Paint, text: string): string {
+  const [on, off] = codes[paint];
+  return `\x1b[${on}m${text}\x1b[${off}m`;
 }
 
 function mayPaint(env: Environment, isTTY: boolean): boolean {

@@ -41,7 +41,7 @@ export async function invoke(context: Context, options: InvokeOptions, name: str
   const timeout = options.timeoutMs === undefined ? {} : { timeout_ms: Number(options.timeoutMs) };
   const body = { args, callback_url: callbackUrl, ...timeout };
   const run = await api.reactAsync(id, body, { idempotencyKey });
-  terminal.say(terminal.paint('dim', `run ${run.id}`));
+  terminal.say(terminal.paintSaid('dim', `run ${run.id}`));
   const waiting = endOf(context, api, id, run.id).catch((error: unknown) => {
     const leaves = new Failure('interrupted', `Run ${run.id} goes on without you.`);
     throw signal.aborted ? leaves : error;
