@@ -11,18 +11,21 @@ export interface Ended {
 interface Started {
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
+  /** Is told what standard error has so far. */
+  readonly hear?: (stderr: string) => void;
   /** Which of its outputs are terminals. */
   readonly terminals?: readonly ('stdout' | 'stderr')[];
 }
 
 /** Runs the command line in this process, as a shell would. */
 export async function glovebox(args: readonly string[], started: Started = {}): Promise<Ended> {
-  const { env = {}, cwd = '/', terminals = [] } = started;
+  const { env = {}, cwd = '/', terminals = [], hear = () => undefined } = started;
   const written = { stdout: '', stderr: '' };
   const outputOf = (name: 'stdout' | 'stderr') => {
     const output = new Writable({
       write(chunk, _, done) {
         written[name] += String(chunk);
+        hear(written.stderr);
         done();
       },
     });

@@ -21,8 +21,7 @@ interface PushOptions {
 export async function push(context: Context, options: PushOptions): Promise<void> {
   const { terminal, env, cwd } = context;
   const root = findProject(cwd);
-  const locals: LocalItem[] = [];
-  for (const files of readProject(root)) locals.push(await itemOf(root, files, env));
+  const locals = await terminal.progress('bundling', itemsOf(root, env));
   const { message, dryRun = false, prune = false, force = false } = options;
   const { project } = readProjectFile(root);
   const body = {
@@ -49,6 +48,12 @@ export async function push(context: Context, options: PushOptions): Promise<void
       throw error instanceof GloveboxError ? explained(new Refusal(error), root, locals) : error;
     });
   terminal.result({ dry_run: dryRun, ...deployment }, () => wordsOf(deployment, dryRun, context));
+}
+
+async function itemsOf(root: string, env: Context['env']): Promise<LocalItem[]> {
+  const locals: LocalItem[] = [];
+  for (const files of readProject(root)) locals.push(await itemOf(root, files, env));
+  return locals;
 }
 
 const afterConflict = (refusal: Refusal): string =>

@@ -58,6 +58,12 @@ it('the session of a person lends a key at the console, which alone knows it', a
   expect(lender.calls.at(-1)).toEqual(['DELETE /api/applications/lent-0', 'session_of_ada']);
 });
 
+it('a slow answer before there is a key is waited for with words', async () => {
+  lender.showing = () => waitFor(() => said === '… asking for the authority\n');
+  await run(contextOfAuthor(), agent, ...node(''));
+  expect(process.exitCode).toBe(0);
+});
+
 it('an interruption while a key is made starts no command, and the key goes', async () => {
   let make = (): void => undefined;
   lender.making = () => new Promise((done) => (make = done));

@@ -35,7 +35,8 @@ export async function run(
   if (isInTheClear(forwardUrl.href) && !allowHttp) {
     throw usage(`${forwardUrl.href} is not encrypted.`, 'Use https, or say --allow-http.');
   }
-  const { certificates } = await context.api().get('/tenants/self/forward-ca');
+  const asking = context.api().get('/tenants/self/forward-ca');
+  const { certificates } = await terminal.progress('asking for the authority', asking);
   let started: Started | undefined;
   const take = (name: Interruption): void =>
     started ? started.pass(name) : context.interruptions.end();

@@ -17,6 +17,8 @@ export class Lender {
   };
   /** Is waited for before an application is made. */
   making: () => void | Promise<void> = () => undefined;
+  /** Is waited for before the certificate authority is shown. */
+  showing: () => Promise<unknown> = () => Promise.resolve();
   /** Whether the key of the author may no longer do anything. */
   refusing = false;
 
@@ -51,7 +53,10 @@ export class Lender {
   async #answer(request: RecordedRequest): Promise<{ status: number; body?: object | undefined }> {
     if (this.refusing) return problem(403, 'permission_denied');
     const [path = '', id = ''] = /\/applications(?:\/([\w-]+))?/.exec(request.url) ?? [];
-    if (request.url.endsWith('/forward-ca')) return { status: 200, body: { certificates: 'PEM' } };
+    if (request.url.endsWith('/forward-ca')) {
+      await this.showing();
+      return { status: 200, body: { certificates: 'PEM' } };
+    }
     if (request.method === 'POST') {
       await this.making();
       const made = { ...(request.json() as Body), id: `lent-${this.made.size}` };
