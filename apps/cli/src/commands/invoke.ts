@@ -23,24 +23,17 @@ const retriesOfWait = 10;
 /** Calls a deployed reactor, and waits for what it returns. */
 export async function invoke(context: Context, options: InvokeOptions, name: string) {
   const { terminal, signal } = context;
+  const background = backgroundOf(options);
   const args = readArguments(context, options.args);
   const id = await idOf(context, name);
-  const { idempotencyKey, callbackUrl } = options;
+  const { idempotencyKey } = options;
   const api = context.callerApi();
-  if (!options.async) {
+  if (!background) {
     const calling = api.react(id, { args }, { idempotencyKey });
     const result = await terminal.progress(`running ${name}`, calling);
     return terminal.result(result, () => plain(JSON.stringify(result, null, 2)));
   }
-  if (callbackUrl === undefined) {
-    throw usage(
-      '--async needs --callback-url.',
-      'Glovebox delivers the result there as a webhook, and shows it here as well.',
-    );
-  }
-  const timeout = options.timeoutMs === undefined ? {} : { timeout_ms: Number(options.timeoutMs) };
-  const body = { args, callback_url: callbackUrl, ...timeout };
-  const run = await api.reactAsync(id, body, { idempotencyKey });
+  const run = await api.reactAsync(id, { args, ...background }, { idempotencyKey });
   terminal.say(terminal.paintSaid('dim', `run ${run.id}`));
   const waiting = endOf(context, api, id, run.id).catch((error: unknown) => {
     const leaves = new Failure('interrupted', `Run ${run.id} goes on without you.`);
@@ -50,6 +43,27 @@ export async function invoke(context: Context, options: InvokeOptions, name: str
   const shown = ended.status === 'completed' ? ended.result : ended.error;
   terminal.result({ run_id: run.id, ...ended }, () => plain(JSON.stringify(shown, null, 2)));
   if (ended.status === 'failed') throw new Failure('failed', `Run ${run.id} failed.`);
+}
+
+/** What a run in the background is given, if it is one. */
+function backgroundOf({ async: isAsync, callbackUrl, timeoutMs }: InvokeOptions) {
+  if (!isAsync) {
+    const given = { '--callback-url': callbackUrl, '--timeout-ms': timeoutMs };
+    const [ignored] = Object.entries(given).filter(([, value]) => value !== undefined);
+    if (ignored) throw usage(`${ignored[0]} needs --async.`);
+    return undefined;
+  }
+  if (callbackUrl === undefined) {
+    throw usage(
+      '--async needs --callback-url.',
+      'Glovebox delivers the result there as a webhook, and shows it here as well.',
+    );
+  }
+  if (timeoutMs !== undefined && !/^[1-9]\d{0,8}$/.test(timeoutMs)) {
+    throw usage('--timeout-ms is a whole number of milliseconds.', 'Like 60000.');
+  }
+  const timeout = timeoutMs === undefined ? {} : { timeout_ms: Number(timeoutMs) };
+  return { callback_url: callbackUrl, ...timeout };
 }
 
 async function endOf({ signal }: Context, api: Glovebox, reactorId: string, runId: string) {
