@@ -175,6 +175,11 @@ describe('keys', () => {
 });
 
 describe('init', () => {
+  it('keeps values in secrets/ out of Git, and what tests are built to', () => {
+    const ignored = readFileSync(fileOf('.gitignore'), 'utf8').split('\n');
+    expect(ignored).toEqual(expect.arrayContaining(['secrets/', '.glovebox/', 'node_modules/']));
+  });
+
   it('writes types with which its own files compile', async () => {
     const tsc = require.resolve('typescript/bin/tsc');
     const ofNode = join(__dirname, '..', '..', 'node_modules', '@types');

@@ -10,6 +10,7 @@ project: ${project}
 `,
   '.gitignore': `node_modules/
 .glovebox/
+secrets/
 `,
   'reactors/hello/reactor.yaml': `name: Hello
 runtime: node24
