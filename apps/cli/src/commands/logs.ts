@@ -49,7 +49,11 @@ export async function logs(context: Context, options: LogsOptions): Promise<void
   const clocks = await terminal.progress('reading the log', asking);
   const sources = logs.map((log, nth) => new Source(log, (clocks[nth] ?? 0) - minutes * 60_000));
   for (;;) {
-    const reading = Promise.all(sources.map((source) => source.fresh()));
+    const reading = Promise.all(sources.map((source) => source.fresh())).catch((error: unknown) => {
+      // An interruption is how a reader of the newest lines ends.
+      if (follow && signal.aborted) return [];
+      throw error;
+    });
     const fresh = (await terminal.progress('reading the log', reading)).flat();
     const shown = options.failed ? fresh.filter(({ entry }) => hasFailed(entry)) : fresh;
     for (const line of shown.sort((a, b) => (a.at < b.at ? -1 : 1))) {
