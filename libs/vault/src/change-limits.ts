@@ -2,7 +2,7 @@ import type { Permission, Principal } from '@glovebox/access';
 import { Problem } from '@glovebox/problems';
 import { wireName } from '@glovebox/wire';
 import { areWithin, patternsOf } from './destinations';
-import { shownIn, type Viewer } from './sights/shown-tokens';
+import { grantIn, shownIn, type Viewer } from './sights/shown-tokens';
 
 type Members = Readonly<Record<string, unknown>>;
 
@@ -59,13 +59,33 @@ export function refuseToFree(
   after: readonly string[] | null,
 ): void {
   reach?.requireKept(after);
-  if (before === null || (principal.type !== 'public' && !reach)) return;
-  if (after && areWithin(after, patternsOf(before))) return;
+  if (isTrusted({ principal, reach }) || isNarrowed(before, after)) return;
   throw new Problem('destination_not_allowed', {
     detail:
       'This caller may narrow the `destinations` of a token, and neither widen nor remove them.',
   });
 }
+
+/** The same for the `destinations` of rules: in another container another rule decides. */
+export function refuseToFreeByMoving(viewer: Viewer, from: string, to: string): void {
+  if (isTrusted(viewer) || from === to) return;
+  const freed = showing.find((permission) => {
+    const [before, after] = [from, to].map((one) => grantIn(viewer.principal, permission, one));
+    return after && !isNarrowed(before?.destinations, after.destinations);
+  });
+  if (freed === undefined) return;
+  throw new Problem('destination_not_allowed', {
+    detail: `In the new container the rule of ${freed} would let the token go further.`,
+  });
+}
+
+const isTrusted = ({ principal, reach }: Pick<Viewer, 'principal' | 'reach'>): boolean =>
+  principal.type !== 'public' && reach === undefined;
+
+type Destinations = readonly string[] | null | undefined;
+
+const isNarrowed = (before: Destinations, after: Destinations): boolean =>
+  !before || (!!after && areWithin(after, patternsOf(before)));
 
 function hasExpression(document: unknown): boolean {
   if (typeof document === 'string') return document.includes('{{');

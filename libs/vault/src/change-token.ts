@@ -5,7 +5,13 @@ import { normalTokenId } from '@glovebox/expressions';
 import { invalid, notFound, Problem } from '@glovebox/problems';
 import type { Sealer } from '@glovebox/seal';
 import { fromWire, isJsonObject, mergePatch } from '@glovebox/wire';
-import { madeOfData, refuseToFree, refuseToLearn, refuseToUnmask } from './change-limits';
+import {
+  madeOfData,
+  refuseToFree,
+  refuseToFreeByMoving,
+  refuseToLearn,
+  refuseToUnmask,
+} from './change-limits';
 import { refuseUnwieldy } from './document-bounds';
 import { KeyedHashes } from './fingerprints';
 import { OpeningBudget } from './openings/opening-budget';
@@ -58,6 +64,7 @@ export async function updateToken(
     requireGrant(actor, 'token:update', token.container);
     refuseToUnmask(actor.principal, row.container, token.container);
     refuseToFree(actor, row.destinations, token.destinations);
+    refuseToFreeByMoving(actor, row.container, token.container);
     const sealed = await sealRow(sealer, new KeyedHashes(sealer), tenantId, token);
     await replaceRow(sql, { tenantId, modifiedBy: actorId }, sealed);
   }

@@ -210,6 +210,25 @@ it('code that has opened nothing frees no token either, to open it as a free one
   expect(reach.hosts).toEqual(['x.a.example']);
 });
 
+it.each<[string, Principal['type'], object]>([
+  ['code', 'private', { reach: new Reach() }],
+  ['a public application', 'public', {}],
+])('%s moves no token to where a rule lets it go further', async (_, type, more) => {
+  const rules = [
+    { container: '/bound/', destinations: ['*.a.example'] },
+    { container: '/narrow/', destinations: ['x.a.example'] },
+    { container: '/free/' },
+  ];
+  const viewer = { principal: principal(rules, type), ...more };
+  const id = await store({ data: 1, containers: ['/bound/'] });
+  const move = (container: string, who: object) =>
+    codeOf(update(id, { containers: [container] }, who));
+  expect(await move('/free/', viewer)).toBe('destination_not_allowed');
+  expect(await move('/narrow/', viewer)).toBe('done');
+  expect(await move('/bound/', viewer)).toBe('destination_not_allowed');
+  expect(await move('/free/', { principal: principal(rules) })).toBe('done');
+});
+
 it('a public application narrows destinations, and neither widens nor removes them', async () => {
   const viewer = { principal: principal([], 'public') };
   const id = await store({ data: 1, destinations: ['*.a.example'] });

@@ -56,15 +56,19 @@ export function showingGrants(principal: Principal, permission: Permission): Con
   }));
 }
 
-/** The transform for tokens of this container, or undefined where no grant covers it. */
-export function shownIn(
+/** The grant that decides for tokens of this container, or undefined where none covers it. */
+export const grantIn = (
   principal: Principal,
   permission: Permission,
   container: string,
-): Transform | undefined {
-  const grants = showingGrants(principal, permission);
-  return grants.find((grant) => container.startsWith(grant.container))?.transform;
-}
+): ContainerGrant | undefined =>
+  showingGrants(principal, permission).find((grant) => container.startsWith(grant.container));
+
+export const shownIn = (
+  principal: Principal,
+  permission: Permission,
+  container: string,
+): Transform | undefined => grantIn(principal, permission, container)?.transform;
 
 /**
  * Shows tokens as the caller's grants say, and leaves out ids that do not exist. To reveal is to
