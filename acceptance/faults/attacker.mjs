@@ -2,9 +2,12 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import http from 'node:http';
+import net from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 
-export const { baseUrl, adminKey, privateKey } = JSON.parse(process.env.ATTACKED ?? '{}');
+export const { baseUrl, forwardUrl, adminKey, privateKey } = JSON.parse(
+  process.env.ATTACKED ?? '{}',
+);
 export const agent = new http.Agent({ keepAlive: true });
 /** @type {Record<string, number>} */
 export const answered = {};
@@ -116,6 +119,39 @@ export async function perSecond(rate, work) {
     void work();
     await delay(1_000 / rate);
   }
+}
+
+/** Lets a proxy handle every host below attack.example in forward mode. */
+export async function hostsOfAttack() {
+  await call('GET', '/tenants/self/forward-ca', { key: adminKey });
+  await created('/proxies', {
+    name: 'attack',
+    destination_url: await server((_, res) => res.end()),
+    match: { hosts: ['*.attack.example'] },
+  });
+}
+
+/**
+ * Asks for a tunnel to a host. Undefined where there is none.
+ *
+ * @param {string} host
+ */
+export async function tunnelTo(host) {
+  const { hostname, port } = new URL(forwardUrl);
+  const socket = net.connect(Number(port), hostname).setNoDelay();
+  socket.on('error', () => undefined);
+  const authority = `${host}:443`;
+  socket.write(
+    `CONNECT ${authority} HTTP/1.1\r\nHost: ${authority}\r\nProxy-Authorization: Bearer ${privateKey}\r\n\r\n`,
+  );
+  const [answer] = await Promise.race([once(socket, 'data'), once(socket, 'close')]).catch(
+    () => [],
+  );
+  const status = answer instanceof Buffer ? answer.toString('latin1', 9, 12) : 'closed';
+  note(status);
+  if (status === '200') return socket;
+  socket.destroy();
+  return undefined;
 }
 
 /** @param {http.RequestListener} handler */

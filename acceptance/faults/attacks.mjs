@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import http from 'node:http';
 import net from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
+import tls from 'node:tls';
 import {
   adminKey,
   agent,
@@ -16,6 +17,7 @@ import {
   call,
   created,
   hangs,
+  hostsOfAttack,
   inParallel,
   note,
   perSecond,
@@ -25,6 +27,7 @@ import {
   reactorOf,
   server,
   tokensOf,
+  tunnelTo,
 } from './attacker.mjs';
 
 /** The program ends by itself after this time. */
@@ -309,6 +312,39 @@ const attacks = {
     }
     begun();
     while (!attack.isOver) await delay(50);
+  },
+
+  async 'tunnels to ever new names, with a handshake and a request in each'() {
+    await hostsOfAttack();
+    let names = 0;
+    await inParallel(8, async () => {
+      const host = `${(names += 1)}.attack.example`;
+      const socket = await tunnelTo(host);
+      if (!socket) return;
+      const tunnel = tls.connect({ socket, servername: host, rejectUnauthorized: false });
+      tunnel.on('error', () => undefined);
+      tunnel.write(`GET / HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
+      const [answer] = await Promise.race([once(tunnel, 'data'), once(tunnel, 'close')]);
+      note(answer instanceof Buffer ? answer.toString('latin1', 9, 12) : 'closed');
+      tunnel.destroy();
+    });
+  },
+
+  async 'tunnels that stay silent, by the thousand'() {
+    await hostsOfAttack();
+    for (let n = 0; n < 3_000 && !attack.isOver; n += 1) await tunnelTo('silent.attack.example');
+    begun();
+    while (!attack.isOver) await delay(50);
+  },
+
+  async 'values whose forms under scrub are many'() {
+    const ids = await tokensOf(Array.from({ length: 4 }, (_, n) => `${n}${'é/"+ '.repeat(2_500)}`));
+    const echo = await server((req, res) => req.pipe(res));
+    const { key } = await created('/proxies', {
+      ...{ name: 'attack', destination_url: echo, scrub: true },
+    });
+    const body = ids.map((id) => `{{ ${id} }}`);
+    await inParallel(4, () => call('POST', '/proxy', { headers: { 'svc-proxy-key': key }, body }));
   },
 
   async 'a proxy that leads back to itself'() {

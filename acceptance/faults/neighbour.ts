@@ -176,9 +176,14 @@ interface Attack {
  * the product gives it.
  */
 export async function attackOf(product: Product, name: string): Promise<Attack> {
-  const { baseUrl, secondTenant } = product;
+  const { baseUrl, forwardUrl, secondTenant } = product;
   const { adminKey } = secondTenant;
-  const attacked = { baseUrl, adminKey, privateKey: await revealingKey(product, adminKey) };
+  const attacked = {
+    baseUrl,
+    forwardUrl,
+    adminKey,
+    privateKey: await revealingKey(product, adminKey),
+  };
   const child = spawn(
     'nice',
     ['-n', '19', process.execPath, join(__dirname, 'attacks.mjs'), name],

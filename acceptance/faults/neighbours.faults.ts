@@ -57,6 +57,9 @@ const attacks: readonly (readonly [does: string, answers: readonly string[]])[] 
   ['code that leaves connections and loops behind', ['200', '429', '503']],
   ['bodies that are never sent to their end', ['408', '429']],
   ['a proxy that leads back to itself', ['200', '508']],
+  ['tunnels to ever new names, with a handshake and a request in each', ['200', '429']],
+  ['tunnels that stay silent, by the thousand', ['200', '429']],
+  ['values whose forms under scrub are many', ['200', '413', '429']],
 ];
 
 describe('a tenant is undisturbed while another one sends', () => {
