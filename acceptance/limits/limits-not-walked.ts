@@ -35,6 +35,16 @@ export const crossedElsewhere: readonly {
     limits: ['whole-values.addedBytesMax'],
   },
   {
+    spec: 'apps/runner/src/run/first-bytes.spec.ts',
+    title: 'are unreadable where they promise more than is read',
+    limits: ['first-bytes.helloBytesMax', 'first-bytes.helloRecordsMax'],
+  },
+  {
+    spec: 'apps/runner/src/run/egress-connections.spec.ts',
+    title: 'half of a ClientHello never leaves a narrowed run, whose connection is reset after 5 s',
+    limits: ['egress-connections.helloTimeoutMs'],
+  },
+  {
     spec: 'apps/gateway/src/connection/caller-connection.spec.ts',
     title: 'does not end its headers',
     limits: ['HEADERS_TIMEOUT_MS'],
