@@ -121,13 +121,17 @@ export async function perSecond(rate, work) {
   }
 }
 
-/** Lets a proxy handle every host below attack.example in forward mode. */
-export async function hostsOfAttack() {
+/**
+ * Lets a proxy handle every host below this one in forward mode.
+ *
+ * @param {string} domain
+ */
+export async function takeHostsBelow(domain) {
   await call('GET', '/tenants/self/forward-ca', { key: adminKey });
   await created('/proxies', {
     name: 'attack',
     destination_url: await server((_, res) => res.end()),
-    match: { hosts: ['*.attack.example'] },
+    match: { hosts: [`*.${domain}`] },
   });
 }
 

@@ -17,7 +17,6 @@ import {
   call,
   created,
   hangs,
-  hostsOfAttack,
   inParallel,
   note,
   perSecond,
@@ -26,6 +25,7 @@ import {
   react,
   reactorOf,
   server,
+  takeHostsBelow,
   tokensOf,
   tunnelTo,
 } from './attacker.mjs';
@@ -315,10 +315,10 @@ const attacks = {
   },
 
   async 'tunnels to ever new names, with a handshake and a request in each'() {
-    await hostsOfAttack();
+    await takeHostsBelow('names.example');
     let names = 0;
     await inParallel(8, async () => {
-      const host = `${(names += 1)}.attack.example`;
+      const host = `${(names += 1)}.names.example`;
       const socket = await tunnelTo(host);
       if (!socket) return;
       const tunnel = tls.connect({ socket, servername: host, rejectUnauthorized: false });
@@ -331,8 +331,8 @@ const attacks = {
   },
 
   async 'tunnels that stay silent, by the thousand'() {
-    await hostsOfAttack();
-    for (let n = 0; n < 3_000 && !attack.isOver; n += 1) await tunnelTo('silent.attack.example');
+    await takeHostsBelow('silent.example');
+    for (let n = 0; n < 3_000 && !attack.isOver; n += 1) await tunnelTo('a.silent.example');
     begun();
     while (!attack.isOver) await delay(50);
   },
