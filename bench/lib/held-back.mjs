@@ -18,6 +18,7 @@ export const heldBack = {
   P16: 'likely the statement that reads the tokens and records their use, for each call',
   P17: 'likely that one tenant has two statements under way, the peer sixteen; of 100 tokens AES-GCM and JSON are most',
   P18: 'parsing and writing JSON; with code also objects that outlive the next collection, 2 MB of each 12, two writes that wake the runner, a tenth, and the records of two runs, a tenth (ADR 0077)',
+  P20: 'to make the search takes 30 µs and more for a long value, to look through 100 KB 25, and the answer is not passed on while it comes',
   layers:
     'of the bytes, about half are objects of node:http: request, response and their streams (ADR 0076); of the time as P15',
   S1: 'each way is a write that wakes another process: half of the processor time of runner and sandbox',

@@ -69,7 +69,7 @@ export class ScrubbedAnswer implements AnswerTaker {
     this.#hasEnded = isLast;
     const bytes = this.#scrubber.write(chunk, isLast);
     if (this.#held) {
-      this.#held.parts.push(bytes);
+      if (bytes.length > 0) this.#held.parts.push(bytes);
       return true;
     }
     return bytes.length === 0 || this.passedOn.part(bytes, isLast);
@@ -81,12 +81,14 @@ export class ScrubbedAnswer implements AnswerTaker {
     this.passedOn.end(scrubbedLines(this.search, trailers));
   }
 
+  /** Node puts all of it in one write: nothing is copied together. */
   #sendHeld({ status, headers, parts }: HeldAnswer): void {
-    const [only] = parts;
-    const body = only && parts.length === 1 ? only : Buffer.concat(parts);
-    this.#keep(body.length);
-    this.passedOn.head(status, [...headers, 'content-length', String(body.length)]);
-    this.passedOn.part(body, true);
+    const length = parts.reduce((sum, part) => sum + part.length, 0);
+    this.#keep(length);
+    this.passedOn.head(status, [...headers, 'content-length', String(length)]);
+    const last = parts.pop() ?? Buffer.alloc(0);
+    for (const part of parts) this.passedOn.part(part, false);
+    this.passedOn.part(last, true);
   }
 
   /** Expressions may be longer than the values in whose place they are. */
