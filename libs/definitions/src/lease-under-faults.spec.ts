@@ -171,6 +171,17 @@ it('one dead connection to Postgres ends no lease: another one is made within it
   expect(ended()).toBe(0);
 });
 
+it('a call that joined a reading with old news asks once more, and is served', async () => {
+  const stalledAt = performance.now();
+  toPostgres.stall();
+  // Both questions of the reading under way are older than a lease by then.
+  await waitFor(() => performance.now() - stalledAt > 2_000);
+  expect(gateway.follower.fresh()).toBeUndefined();
+  const served = gateway.follower.current();
+  await toPostgres.restore();
+  expect(await served).toBe(gateway.follower.lastKnown);
+});
+
 describe('while Postgres refuses every writer', () => {
   it('calls go on, and they go on with Postgres when it is back', async () => {
     const id = await announced();

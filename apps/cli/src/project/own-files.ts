@@ -62,8 +62,7 @@ export function keepCopy(root: string, name: string, folder: string): boolean {
   if (!lstatSync(path, { throwIfNoEntry: false })?.isFile()) return false;
   const kept = join(folder, name);
   checkFolder(root, dirname(name));
-  checkFolder(root, dirname(kept));
-  mkdirSync(dirname(join(root, kept)), { recursive: true });
+  makeFolder(root, dirname(kept));
   copyFileSync(path, join(root, kept), constants.COPYFILE_EXCL);
   return true;
 }
